@@ -1,0 +1,195 @@
+//! An element's place in the fabric: its queues, what it may use this tick, and its counters.
+
+use super::ring::{Item, Ring};
+use crate::buffer::BufferMeta;
+use crate::fault::{Code, Domain};
+use crate::id::{BufferId, ElementId, LaneId, LinkId, PoolId};
+use crate::memory::Memory;
+use crate::readiness::Readiness;
+use crate::sync::Synchroniser;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+
+/// What makes an element ready, besides room on its outputs and buffers to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// Nothing: it makes data.
+    Free,
+    /// An item on any input.
+    Any,
+    /// A set of the synchroniser.
+    Set,
+}
+
+/// What an element's state lets it do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gate {
+    /// Nothing.
+    #[default]
+    Closed,
+    /// A sink in PAUSED: it holds its first item and takes no other.
+    Hold,
+    /// Everything.
+    Open,
+}
+
+/// The receiving end of a link.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Items delivered before this tick, oldest first.
+    pub queue: Ring,
+    /// The link.
+    pub link: LinkId,
+    /// Who feeds it.
+    pub from: (LaneId, u32),
+    /// How many items may still be taken this tick.
+    pub allowed: u32,
+    /// The end was taken from it.
+    pub eos: bool,
+    /// Buffers taken from it.
+    pub taken: u64,
+}
+
+/// The feeding end of a link.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// What was emitted this tick.
+    pub staged: Vec<Item>,
+    /// The link.
+    pub link: LinkId,
+    /// Who gets it.
+    pub to: (LaneId, u32),
+    /// How many items it may emit this tick.
+    pub room: u32,
+    /// The end was emitted.
+    pub eos: bool,
+    /// Buffers emitted.
+    pub emitted: u64,
+}
+
+/// A buffer of the element's own pool that it may fill this tick, with its memory.
+#[derive(Debug)]
+pub struct Granted {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// Its bytes.
+    pub memory: Memory,
+    /// Times, length, flags to publish.
+    pub meta: BufferMeta,
+}
+
+/// A line for the bus that an element or the framework posted while processing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Posted {
+    /// The element is a sink and its end came on all its pads.
+    Eos,
+    /// It failed.
+    Error(Domain, Code),
+    /// Something odd was dealt with.
+    Warning(Domain, Code),
+}
+
+/// A frame that a sink took, for the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SinkFrame {
+    /// Its time.
+    pub pts: Option<i64>,
+    /// The unit of that time.
+    pub time_base: crate::time::TimeBase,
+    /// xxh3-64 of its bytes: of the visible ones for raw video.
+    pub hash: u64,
+}
+
+/// An element in the fabric.
+#[derive(Debug)]
+pub struct Lane {
+    /// Whose it is.
+    pub element: ElementId,
+    /// What makes it ready.
+    pub trigger: Trigger,
+    /// What its state allows.
+    pub gate: Gate,
+    /// Whether it can run, or why not.
+    pub readiness: Readiness,
+    /// Since which tick that has been so.
+    pub since: u64,
+    /// Linked sink pads, in pad order.
+    pub inputs: SmallVec<[Input; 1]>,
+    /// Linked source pads, in pad order.
+    pub outputs: SmallVec<[Output; 1]>,
+    /// The pool that it fills buffers of.
+    pub pool: Option<PoolId>,
+    /// Buffers of its own pool that it may fill, lowest first.
+    pub granted: VecDeque<Granted>,
+    /// Inputs that it alone holds and may write in place.
+    pub borrowed: Vec<Granted>,
+    /// Buffers that it filled this tick.
+    pub published: Vec<Granted>,
+    /// References that it let go this tick.
+    pub released: Vec<BufferId>,
+    /// References that it added this tick (a tee's copies).
+    pub retained: Vec<BufferId>,
+    /// It writes into the buffers of its first input where it alone holds them.
+    pub in_place: bool,
+    /// Its buffers are large enough that running it beside others pays.
+    pub heavy: bool,
+    /// Buffers wait here for their running time.
+    pub timed: bool,
+    /// It works no more in this run.
+    pub done: bool,
+    /// Sets of inputs, where it has several that go together.
+    pub sync: Option<Box<Synchroniser>>,
+    /// What to tell the bus.
+    pub posted: SmallVec<[Posted; 2]>,
+    /// Buffers that it let go without passing them on where it should have.
+    pub dropped: u64,
+    /// Buffers that it copied because another held them, and bytes.
+    pub copied: (u64, u64),
+    /// Frames taken, where the report wants them of this sink.
+    pub frames: Option<Vec<SinkFrame>>,
+}
+
+impl Lane {
+    /// A lane without pads.
+    pub fn new(element: ElementId, trigger: Trigger) -> Lane {
+        Lane {
+            element,
+            trigger,
+            gate: Gate::Closed,
+            readiness: Readiness::Held,
+            since: 0,
+            inputs: SmallVec::new(),
+            outputs: SmallVec::new(),
+            pool: None,
+            granted: VecDeque::new(),
+            borrowed: Vec::new(),
+            published: Vec::new(),
+            released: Vec::new(),
+            retained: Vec::new(),
+            in_place: false,
+            heavy: false,
+            timed: false,
+            done: false,
+            sync: None,
+            posted: SmallVec::new(),
+            dropped: 0,
+            copied: (0, 0),
+            frames: None,
+        }
+    }
+
+    /// Whether it has no source pad.
+    pub fn is_sink(&self) -> bool {
+        self.outputs.is_empty()
+    }
+
+    /// Buffers taken in on all pads.
+    pub fn buffers_in(&self) -> u64 {
+        self.inputs.iter().map(|i| i.taken).sum()
+    }
+
+    /// Buffers passed on over all pads.
+    pub fn buffers_out(&self) -> u64 {
+        self.outputs.iter().map(|o| o.emitted).sum()
+    }
+}

@@ -1,0 +1,124 @@
+//! The fabric: everything hot of all pipelines, in dense arrays.
+//!
+//! Entities hold identity, topology and caps; queues, buffer times, reference counts and free
+//! sets are here, indexed by the small ids that the entities hold. Pipelines share nothing, so
+//! each has its own arrays, its own tick and its own digest. Systems walk the pipelines of the
+//! current [`Fabric::window`].
+
+mod lane;
+mod marks;
+mod ring;
+mod table;
+
+pub use lane::{Gate, Granted, Input, Lane, Output, Posted, SinkFrame, Trigger};
+pub use marks::Marks;
+pub use ring::{Item, Ring};
+pub use table::BufferTable;
+
+use crate::id::PipelineId;
+use crate::message::Message;
+use crate::pool::Pool;
+use crate::time::TimeBase;
+use bevy_ecs::resource::Resource;
+use core::ops::Range;
+
+/// How a run of a pipeline stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// READY: nothing is allocated.
+    #[default]
+    Idle,
+    /// Its lanes are made and data may flow.
+    Running,
+    /// Every live sink is at its end.
+    Ended,
+    /// Something failed; nothing is processed any more.
+    Failed,
+    /// Nobody can move and nothing is awaited.
+    Stalled,
+}
+
+/// One pipeline's arrays.
+#[derive(Debug, Default)]
+pub struct PipelineFabric {
+    /// Elements in graph order, ties by element id.
+    pub lanes: Vec<Lane>,
+    /// Buffers.
+    pub buffers: BufferTable,
+    /// Pools.
+    pub pools: Vec<Pool>,
+    /// Lanes that something touched since their readiness was computed.
+    pub touched: Marks,
+    /// Lanes that run this tick, ascending.
+    pub ready: Vec<u32>,
+    /// Lanes that have references to give back this tick.
+    pub releasing: Vec<u32>,
+    /// Lanes that wait for time.
+    pub timers: Marks,
+    /// Ticks since the graph started.
+    pub tick: u64,
+    /// Virtual time in nanoseconds.
+    pub now: i64,
+    /// How the run stands.
+    pub progress: Progress,
+    /// Nothing moved this tick.
+    pub idle: bool,
+    /// Buffers a tick moves over one pad.
+    pub quantum: u32,
+    /// Sinks that have not told their end.
+    pub live_sinks: u32,
+    /// Messages of this tick, before they reach the bus.
+    pub messages: Vec<Message>,
+    /// State changes are under way or asked for: the state phase must look.
+    pub attention: bool,
+    /// Compute a digest each tick, and hash payloads as they are written.
+    pub digesting: bool,
+    /// The digest of the last tick, if asked for.
+    pub digest: u64,
+    /// A digest of all the digests of the run.
+    pub run_digest: u64,
+    /// A hash of the graph and its caps, fixed when it starts.
+    pub graph_hash: u64,
+    /// Sinks keep what they took for the report.
+    pub recording: bool,
+    /// The unit of [`PipelineFabric::now`].
+    pub clock_base: TimeBase,
+}
+
+impl PipelineFabric {
+    /// Marks a lane whose readiness may have changed.
+    #[inline]
+    pub fn touch(&mut self, lane: u32) {
+        self.touched.insert(lane);
+    }
+}
+
+/// All pipelines.
+#[derive(Resource, Debug, Default)]
+pub struct Fabric {
+    /// By [`PipelineId`].
+    pub pipelines: Vec<PipelineFabric>,
+    /// Those that the systems advance in this run of the schedule.
+    pub window: Range<usize>,
+    /// Whether the systems may use several threads.
+    pub parallel: bool,
+}
+
+impl Fabric {
+    /// A pipeline's arrays.
+    pub fn get(&self, pipeline: PipelineId) -> Option<&PipelineFabric> {
+        self.pipelines.get(pipeline.index())
+    }
+
+    /// A pipeline's arrays, to change.
+    pub fn get_mut(&mut self, pipeline: PipelineId) -> Option<&mut PipelineFabric> {
+        self.pipelines.get_mut(pipeline.index())
+    }
+
+    /// The pipelines to advance.
+    pub fn active(&mut self) -> &mut [PipelineFabric] {
+        let window =
+            self.window.start.min(self.pipelines.len())..self.window.end.min(self.pipelines.len());
+        &mut self.pipelines[window]
+    }
+}

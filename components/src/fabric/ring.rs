@@ -1,0 +1,150 @@
+//! A bounded queue of items in one allocation.
+
+/// What stands in a queue: a buffer, or the end of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item(u32);
+
+impl Item {
+    /// The end of the stream.
+    pub const EOS: Item = Item(u32::MAX);
+
+    /// A buffer.
+    #[inline]
+    pub const fn buffer(id: crate::id::BufferId) -> Item {
+        Item(id.0)
+    }
+
+    /// The buffer, unless it is the end.
+    #[inline]
+    pub const fn as_buffer(self) -> Option<crate::id::BufferId> {
+        if self.0 == u32::MAX {
+            None
+        } else {
+            Some(crate::id::BufferId(self.0))
+        }
+    }
+
+    /// A number for digests.
+    pub const fn code(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+/// A first-in first-out queue whose capacity is fixed when it is made.
+#[derive(Clone, Debug, Default)]
+pub struct Ring {
+    items: Box<[Item]>,
+    head: u32,
+    len: u32,
+    capacity: u32,
+}
+
+impl Ring {
+    /// An empty queue for `capacity` items.
+    pub fn new(capacity: usize) -> Ring {
+        Ring {
+            items: vec![Item::EOS; capacity.next_power_of_two()].into_boxed_slice(),
+            head: 0,
+            len: 0,
+            capacity: capacity as u32,
+        }
+    }
+
+    /// Items in it.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether it has none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Items that fit still.
+    #[inline]
+    pub fn room(&self) -> usize {
+        (self.capacity - self.len) as usize
+    }
+
+    /// Items that fit in all.
+    pub fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
+    /// The oldest item.
+    #[inline]
+    pub fn front(&self) -> Option<Item> {
+        self.get(0)
+    }
+
+    /// The item at a distance from the oldest.
+    #[inline]
+    pub fn get(&self, at: usize) -> Option<Item> {
+        if at >= self.len as usize {
+            return None;
+        }
+        let mask = self.items.len() - 1;
+        self.items
+            .get((self.head as usize).wrapping_add(at) & mask)
+            .copied()
+    }
+
+    /// Takes the oldest item.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Item> {
+        let item = self.front()?;
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+        Some(item)
+    }
+
+    /// Adds an item; `false`, and nothing done, if there is no room.
+    #[inline]
+    pub fn push(&mut self, item: Item) -> bool {
+        if self.len >= self.capacity {
+            return false;
+        }
+        let mask = self.items.len() - 1;
+        let at = (self.head.wrapping_add(self.len)) as usize & mask;
+        self.items[at] = item;
+        self.len += 1;
+        true
+    }
+
+    /// All items, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = Item> + '_ {
+        (0..self.len()).filter_map(|i| self.get(i))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::BufferId;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn is_a_bounded_queue(capacity in 1usize..9, ops in prop::collection::vec(any::<Option<u16>>(), 0..200)) {
+            let mut ring = Ring::new(capacity);
+            let mut model = VecDeque::new();
+            for op in ops {
+                match op {
+                    Some(v) => {
+                        let item = Item::buffer(BufferId(v.into()));
+                        let fits = model.len() < capacity;
+                        prop_assert_eq!(ring.push(item), fits);
+                        if fits { model.push_back(item); }
+                    }
+                    None => prop_assert_eq!(ring.pop(), model.pop_front()),
+                }
+                prop_assert_eq!(ring.len(), model.len());
+                prop_assert_eq!(ring.room(), capacity - model.len());
+                prop_assert!(ring.iter().eq(model.iter().copied()));
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The buffers of a pipeline, as dense arrays indexed by [`BufferId`].
+
+use crate::buffer::BufferMeta;
+use crate::id::{BufferId, LaneId, PoolId};
+use crate::memory::Memory;
+
+/// Times, references, holders and memory of all buffers of a pipeline.
+#[derive(Debug, Default)]
+pub struct BufferTable {
+    /// Times, length, flags.
+    pub meta: Vec<BufferMeta>,
+    /// How many hold it; 0 is free.
+    pub refs: Vec<u32>,
+    /// The element that got it last.
+    pub holder: Vec<LaneId>,
+    /// The tick at which that was.
+    pub since: Vec<u64>,
+    /// Its pool.
+    pub pool: Vec<PoolId>,
+    /// Its bytes; `None` while a writer has them.
+    pub memory: Vec<Option<Memory>>,
+    /// xxh3-64 of its valid bytes when they were last written, if digests are asked for.
+    pub payload: Vec<u64>,
+}
+
+impl BufferTable {
+    /// Adds `count` free buffers of a pool.
+    pub fn add(
+        &mut self,
+        pool: PoolId,
+        owner: LaneId,
+        count: u32,
+        size: usize,
+        align: usize,
+    ) -> BufferId {
+        let first = BufferId(self.meta.len() as u32);
+        for _ in 0..count {
+            self.meta.push(BufferMeta::default());
+            self.refs.push(0);
+            self.holder.push(owner);
+            self.since.push(0);
+            self.pool.push(pool);
+            self.memory.push(Some(Memory::new(size, align)));
+            self.payload.push(0);
+        }
+        first
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.meta.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.meta.is_empty()
+    }
+
+    /// The valid bytes of a buffer; empty while a writer has them.
+    #[inline]
+    pub fn bytes(&self, buffer: BufferId) -> &[u8] {
+        let i = buffer.index();
+        match &self.memory[i] {
+            Some(memory) => {
+                let all = memory.as_slice();
+                &all[..self.meta[i].len.min(all.len())]
+            }
+            None => &[],
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Every size that is fixed when a graph starts has a name, a default, a range and a counterpart.
+
+use thiserror::Error;
+
+/// The description of one limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitSpec {
+    /// Its name in `--limit NAME=N`.
+    pub name: &'static str,
+    /// What it bounds, with its unit.
+    pub about: &'static str,
+    /// Its value unless set.
+    pub default: u64,
+    /// The lowest value that can be set.
+    pub min: u64,
+    /// The highest value that can be set.
+    pub max: u64,
+    /// The option of Zephyr's mpipe that it stands for, or an empty text.
+    pub mpipe: &'static str,
+}
+
+macro_rules! limits {
+    ($($(#[$doc:meta])* $variant:ident: $name:literal, $default:expr, $min:expr, $max:expr, $about:literal, $mpipe:literal;)+) => {
+        /// A named limit.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Limit { $(#[doc = $about] $variant),+ }
+
+        impl Limit {
+            /// All limits, in the order in which they are listed.
+            pub const ALL: &[Limit] = &[$(Limit::$variant),+];
+
+            /// Its description.
+            pub const fn spec(self) -> LimitSpec {
+                match self {
+                    $(Limit::$variant => LimitSpec {
+                        name: $name, about: $about, default: $default, min: $min, max: $max,
+                        mpipe: $mpipe,
+                    }),+
+                }
+            }
+        }
+    };
+}
+
+limits! {
+    Quantum: "quantum", 4, 1, 256,
+        "buffers that a tick moves over one pad", "";
+    LinkBuffers: "link-buffers", 0, 0, 65_536,
+        "buffers that a link holds; 0 means twice the quantum", "CONFIG queue max";
+    QueueBuffers: "queue-buffers", 200, 1, 65_536,
+        "the most that a queue's max-size-buffers may ask for in slots", "CONFIG queue max";
+    PoolBuffers: "pool-buffers", 1_024, 1, 65_536,
+        "buffers of one pool", "max_buffers";
+    PoolBytes: "pool-bytes", 268_435_456, 4_096, 1 << 40,
+        "bytes of one pool", "";
+    SlackBytes: "pool-slack-bytes", 16_777_216, 0, 1 << 40,
+        "bytes that a pool gets beyond what it needs, so that elements work at the same time", "";
+    Elements: "elements", 1_000_000, 1, 10_000_000,
+        "elements of one pipeline", "CONFIG children per bin";
+    Depth: "bin-depth", 64, 1, 1_024,
+        "bins inside one another", "";
+    TeePads: "tee-pads", 1_024, 1, 65_535,
+        "source pads of a tee", "CONFIG tee pads";
+    BusMessages: "bus-messages", 256, 1, 1_048_576,
+        "messages that a bus holds", "";
+    CapsWork: "caps-work", 10_000_000, 1_000, 1 << 40,
+        "steps of a negotiation", "index beyond 65535";
+    EnumCaps: "enum-caps", 65_535, 1, 65_535,
+        "answers of one pad to enum_caps or transform_caps", "index beyond 65535";
+    HeaderBytes: "header-bytes", 65_536, 64, 16_777_216,
+        "bytes of a file's header that planning reads", "";
+}
+
+/// A value for a limit that cannot be.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum LimitError {
+    /// No limit has that name.
+    #[error("no limit named `{0}` (tickpipe inspect --limits lists them)")]
+    Unknown(String),
+    /// The value is outside of what can be set.
+    #[error("limit {name}={value} is outside {min}..={max}")]
+    OutOfRange {
+        /// The limit.
+        name: &'static str,
+        /// What was asked.
+        value: u64,
+        /// The lowest that can be set.
+        min: u64,
+        /// The highest that can be set.
+        max: u64,
+    },
+}
+
+/// A size went past its limit.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{what}: {value} is past the limit {limit}={allowed} (raise it with --limit {limit}=N)")]
+pub struct LimitExceeded {
+    /// What was to be sized.
+    pub what: String,
+    /// The limit's name.
+    pub limit: &'static str,
+    /// What was needed.
+    pub value: u64,
+    /// What is allowed.
+    pub allowed: u64,
+}
+
+/// The limits of an engine.
+#[derive(bevy_ecs::resource::Resource, Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    values: Vec<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            values: Limit::ALL.iter().map(|l| l.spec().default).collect(),
+        }
+    }
+}
+
+impl Limits {
+    /// The value of a limit.
+    pub fn get(&self, limit: Limit) -> u64 {
+        self.values[limit as usize]
+    }
+
+    /// Sets a limit.
+    ///
+    /// # Errors
+    /// [`LimitError::OutOfRange`] if it cannot have that value.
+    pub fn set(&mut self, limit: Limit, value: u64) -> Result<(), LimitError> {
+        let spec = limit.spec();
+        if !(spec.min..=spec.max).contains(&value) {
+            return Err(LimitError::OutOfRange {
+                name: spec.name,
+                value,
+                min: spec.min,
+                max: spec.max,
+            });
+        }
+        self.values[limit as usize] = value;
+        Ok(())
+    }
+
+    /// Sets a limit by its name.
+    ///
+    /// # Errors
+    /// [`LimitError::Unknown`] and [`LimitError::OutOfRange`].
+    pub fn set_named(&mut self, name: &str, value: u64) -> Result<(), LimitError> {
+        let limit = Limit::ALL
+            .iter()
+            .find(|l| l.spec().name == name)
+            .ok_or_else(|| LimitError::Unknown(name.to_owned()))?;
+        self.set(*limit, value)
+    }
+
+    /// Checks a size against a limit.
+    ///
+    /// # Errors
+    /// [`LimitExceeded`] with the limit's name if it is too large.
+    pub fn check(&self, limit: Limit, what: &str, value: u64) -> Result<(), LimitExceeded> {
+        let allowed = self.get(limit);
+        if value <= allowed {
+            return Ok(());
+        }
+        Err(LimitExceeded {
+            what: what.to_owned(),
+            limit: limit.spec().name,
+            value,
+            allowed,
+        })
+    }
+
+    /// Buffers that a link holds.
+    pub fn link_capacity(&self) -> usize {
+        match self.get(Limit::LinkBuffers) {
+            0 => 2 * self.get(Limit::Quantum) as usize,
+            n => n as usize,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_in_range_and_names_unique() {
+        for (i, limit) in Limit::ALL.iter().enumerate() {
+            let s = limit.spec();
+            assert!((s.min..=s.max).contains(&s.default), "{}", s.name);
+            assert_eq!(*limit as usize, i);
+            assert_eq!(
+                Limit::ALL
+                    .iter()
+                    .filter(|l| l.spec().name == s.name)
+                    .count(),
+                1
+            );
+        }
+    }
+
+    #[test]
+    fn errors_say_what_is_allowed() {
+        let mut limits = Limits::default();
+        assert_eq!(limits.set_named("quantum", 8), Ok(()));
+        assert_eq!(limits.link_capacity(), 16);
+        let e = limits.set_named("quantum", 0).expect_err("too low");
+        assert_eq!(e.to_string(), "limit quantum=0 is outside 1..=256");
+        let e = limits.set_named("quanta", 1).expect_err("unknown");
+        assert_eq!(
+            e.to_string(),
+            "no limit named `quanta` (tickpipe inspect --limits lists them)"
+        );
+        let e = limits
+            .check(Limit::Quantum, "link a", 9)
+            .expect_err("past it");
+        assert_eq!(
+            e.to_string(),
+            "link a: 9 is past the limit quantum=8 (raise it with --limit quantum=N)"
+        );
+    }
+}

@@ -1,0 +1,433 @@
+//! Building graphs from Rust: elements, properties, pipelines, bins.
+
+use crate::engine::Engine;
+use bevy_ecs::entity::Entity;
+use thiserror::Error;
+use tickpipe_components::caps::Caps;
+use tickpipe_components::fabric::{Fabric, PipelineFabric};
+use tickpipe_components::graph::{
+    Bin, Clock, ClockMode, Direction, Element, Members, OfPipeline, Pad, PadCaps, PadLink, Pads,
+    Parent, Pipeline, Presence, Target,
+};
+use tickpipe_components::id::{ElementId, PipelineId};
+use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
+use tickpipe_components::message::Bus;
+use tickpipe_components::property::{PropertyError, PropertyValue};
+use tickpipe_components::state::State;
+use tickpipe_systems::element::{ClassRef, Registry, RegistryError, SetOutcome};
+use tickpipe_systems::state::Graphs;
+
+/// An element of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ElementHandle(pub(crate) Entity);
+
+impl ElementHandle {
+    /// Its entity in [`Engine::world`].
+    pub fn entity(self) -> Entity {
+        self.0
+    }
+}
+
+/// A pipeline of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PipelineHandle {
+    pub(crate) entity: Entity,
+    pub(crate) id: PipelineId,
+}
+
+impl PipelineHandle {
+    /// Its entity in [`Engine::world`].
+    pub fn entity(self) -> Entity {
+        self.entity
+    }
+
+    /// Its number.
+    pub fn id(self) -> PipelineId {
+        self.id
+    }
+}
+
+/// Why a graph cannot be built so.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// There is no such element class.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// A property cannot be set so.
+    #[error("{name}: {error}")]
+    Property {
+        /// The element's name.
+        name: String,
+        /// Why.
+        error: PropertyError,
+    },
+    /// The element is in a pipeline or bin already.
+    #[error("element {0} is in a pipeline already")]
+    Taken(String),
+    /// Another element of the pipeline has the same id.
+    #[error("id {id} is that of {name} already")]
+    DuplicateId {
+        /// The id.
+        id: ElementId,
+        /// The element that has it.
+        name: String,
+    },
+    /// Another element of the pipeline has the same name.
+    #[error("an element named {0} is in the pipeline already")]
+    DuplicateName(String),
+    /// A limit would be passed.
+    #[error(transparent)]
+    Limit(#[from] LimitExceeded),
+    /// The pipeline is not in READY.
+    #[error("pipeline {name} is in {state}; its graph can be changed in ready only")]
+    NotReady {
+        /// Its name.
+        name: String,
+        /// Its state.
+        state: State,
+    },
+}
+
+impl Engine {
+    /// Makes a pipeline without elements, with its clock and bus.
+    pub fn create_pipeline(&mut self, name: &str) -> PipelineHandle {
+        let id = PipelineId(self.world.resource::<Fabric>().pipelines.len() as u32);
+        let limits = self.world.resource::<Limits>().clone();
+        let clock = self.world.spawn((Clock::default(), OfPipeline(id))).id();
+        let capacity = limits.get(Limit::BusMessages) as usize;
+        let bus = self.world.spawn((Bus::new(capacity), OfPipeline(id))).id();
+        let pipeline = Pipeline {
+            id,
+            name: name.to_owned(),
+            clock,
+            bus,
+        };
+        let parts = (
+            pipeline,
+            Members::default(),
+            Target::default(),
+            State::Ready,
+        );
+        let entity = self.world.spawn(parts).id();
+        self.world
+            .resource_mut::<Fabric>()
+            .pipelines
+            .push(PipelineFabric {
+                quantum: limits.get(Limit::Quantum) as u32,
+                ..PipelineFabric::default()
+            });
+        self.world.resource_mut::<Graphs>().pipelines.push(entity);
+        PipelineHandle { entity, id }
+    }
+
+    /// Chooses how a pipeline's time passes, from its next start on.
+    pub fn set_clock(&mut self, pipeline: PipelineHandle, mode: ClockMode) {
+        let clock = self.world.get::<Pipeline>(pipeline.entity).map(|p| p.clock);
+        if let Some(mut clock) = clock.and_then(|c| self.world.get_mut::<Clock>(c)) {
+            clock.mode = mode;
+        }
+    }
+
+    /// Makes an element with an id that is unique in its pipeline. Its name is its class's with
+    /// the id behind it, such as `videotestsrc3`, until [`Engine::set_name`].
+    ///
+    /// # Errors
+    /// [`BuildError::Registry`] if there is no such class.
+    pub fn create(&mut self, class: &str, id: u32) -> Result<ElementHandle, BuildError> {
+        let class = self.world.resource::<Registry>().class(class)?.clone();
+        let element = Element {
+            id: ElementId(id),
+            name: format!("{}{id}", class.name),
+            kind: class.name,
+        };
+        let mut entity = self.world.spawn((element, State::Ready));
+        class.insert(&mut entity);
+        let entity = entity.id();
+        let mut pads = Vec::new();
+        let mut counts = [0usize; 2];
+        for (template, pad) in class.terms.pads.iter().enumerate() {
+            if pad.presence == Presence::Always {
+                let count = &mut counts[usize::from(pad.direction == Direction::Source)];
+                let pad = Pad {
+                    element: entity,
+                    name: pad.name.to_owned(),
+                    direction: pad.direction,
+                    template,
+                    index: *count,
+                };
+                *count += 1;
+                pads.push(
+                    self.world
+                        .spawn((pad, PadCaps(Caps::any()), PadLink(None)))
+                        .id(),
+                );
+            }
+        }
+        self.world.entity_mut(entity).insert(Pads(pads));
+        Ok(ElementHandle(entity))
+    }
+
+    /// Names an element that is in no pipeline yet.
+    ///
+    /// # Errors
+    /// [`BuildError::Taken`] if it is in one.
+    pub fn set_name(&mut self, element: ElementHandle, name: &str) -> Result<(), BuildError> {
+        if self.world.get::<Parent>(element.0).is_some() {
+            return Err(BuildError::Taken(self.name(element)));
+        }
+        if let Some(mut info) = self.world.get_mut::<Element>(element.0) {
+            info.name = name.to_owned();
+        }
+        Ok(())
+    }
+
+    /// An element's name.
+    pub fn name(&self, element: ElementHandle) -> String {
+        self.world
+            .get::<Element>(element.0)
+            .map_or_else(String::new, |e| e.name.clone())
+    }
+
+    /// The element of that name in a pipeline.
+    pub fn element(&self, pipeline: PipelineHandle, name: &str) -> Option<ElementHandle> {
+        self.elements(pipeline).into_iter().find(|&e| {
+            self.world
+                .get::<Element>(e.0)
+                .is_some_and(|i| i.name == name)
+        })
+    }
+
+    /// All elements of a pipeline, those in bins too, by id.
+    pub fn elements(&self, pipeline: PipelineHandle) -> Vec<ElementHandle> {
+        let mut found = Vec::new();
+        let mut open = vec![pipeline.entity];
+        while let Some(group) = open.pop() {
+            for &member in self.world.get::<Members>(group).iter().flat_map(|m| &m.0) {
+                match self.world.get::<Element>(member) {
+                    Some(info) => found.push((info.id, ElementHandle(member))),
+                    None => open.push(member),
+                }
+            }
+        }
+        found.sort_by_key(|e| e.0);
+        found.into_iter().map(|e| e.1).collect()
+    }
+
+    /// Sets a property. What GStreamer has and tickpipe does not act on is accepted and ignored.
+    ///
+    /// # Errors
+    /// [`BuildError::Property`]; the property stays as it was. [`BuildError::NotReady`] once the
+    /// pipeline has started.
+    pub fn set(
+        &mut self,
+        element: ElementHandle,
+        property: &str,
+        value: impl Into<PropertyValue>,
+    ) -> Result<SetOutcome, BuildError> {
+        let value = value.into();
+        self.set_with(element, |class, entity| {
+            class.set_property(entity, property, value)
+        })
+    }
+
+    /// Sets a property from its text, as on a launch line.
+    ///
+    /// # Errors
+    /// As [`Engine::set`].
+    pub fn set_text(
+        &mut self,
+        element: ElementHandle,
+        property: &str,
+        text: &str,
+    ) -> Result<SetOutcome, BuildError> {
+        self.set_with(element, |class, entity| {
+            class.set_property_text(entity, property, text)
+        })
+    }
+
+    fn set_with(
+        &mut self,
+        element: ElementHandle,
+        set: impl FnOnce(
+            &tickpipe_systems::element::ElementClass,
+            &mut bevy_ecs::world::EntityWorldMut<'_>,
+        ) -> Result<SetOutcome, PropertyError>,
+    ) -> Result<SetOutcome, BuildError> {
+        if let Some(pipeline) = self.pipeline_of(element) {
+            self.must_be_ready(pipeline)?;
+        }
+        let name = self.name(element);
+        let mut entity = self.world.entity_mut(element.0);
+        let Some(class) = entity.get::<ClassRef>().cloned() else {
+            return Ok(SetOutcome::Ignored);
+        };
+        set(&class.0, &mut entity).map_err(|error| BuildError::Property { name, error })
+    }
+
+    /// Sets several properties in order. The first that cannot be set is the error, and those
+    /// after it are not applied (mpipe: the first failing setter's error is returned).
+    ///
+    /// # Errors
+    /// As [`Engine::set`].
+    pub fn set_all<'a>(
+        &mut self,
+        element: ElementHandle,
+        properties: impl IntoIterator<Item = (&'a str, PropertyValue)>,
+    ) -> Result<(), BuildError> {
+        for (property, value) in properties {
+            self.set(element, property, value)?;
+        }
+        Ok(())
+    }
+
+    /// The value of a property; `None` for one that is accepted and ignored.
+    ///
+    /// # Errors
+    /// [`BuildError::Property`] if there is none of that name.
+    pub fn get(
+        &self,
+        element: ElementHandle,
+        property: &str,
+    ) -> Result<Option<PropertyValue>, BuildError> {
+        let entity = self.world.entity(element.0);
+        let Some(class) = entity.get::<ClassRef>() else {
+            return Ok(None);
+        };
+        class
+            .0
+            .property(entity, property)
+            .map_err(|error| BuildError::Property {
+                name: self.name(element),
+                error,
+            })
+    }
+
+    /// Puts an element into a pipeline, in any order.
+    ///
+    /// # Errors
+    /// [`BuildError`]: it is in one already, or its id or name is taken there.
+    pub fn add(
+        &mut self,
+        pipeline: PipelineHandle,
+        element: ElementHandle,
+    ) -> Result<(), BuildError> {
+        self.add_to(pipeline, pipeline.entity, element)
+    }
+
+    /// Puts several elements into a pipeline; those before one that fails stay.
+    ///
+    /// # Errors
+    /// As [`Engine::add`].
+    pub fn add_all(
+        &mut self,
+        pipeline: PipelineHandle,
+        elements: impl IntoIterator<Item = ElementHandle>,
+    ) -> Result<(), BuildError> {
+        elements
+            .into_iter()
+            .try_for_each(|element| self.add(pipeline, element))
+    }
+
+    /// Makes a bin inside a pipeline, or inside another bin of it.
+    pub(crate) fn create_bin(&mut self, parent: Entity, name: &str) -> Entity {
+        let bin = Bin {
+            name: name.to_owned(),
+        };
+        let entity = self
+            .world
+            .spawn((bin, Members::default(), Parent(parent), State::Ready))
+            .id();
+        if let Some(mut members) = self.world.get_mut::<Members>(parent) {
+            members.0.push(entity);
+        }
+        entity
+    }
+
+    pub(crate) fn add_to(
+        &mut self,
+        pipeline: PipelineHandle,
+        group: Entity,
+        element: ElementHandle,
+    ) -> Result<(), BuildError> {
+        self.must_be_ready(pipeline)?;
+        let Some(info) = self.world.get::<Element>(element.0).cloned() else {
+            return Ok(());
+        };
+        if self.world.get::<Parent>(element.0).is_some() {
+            return Err(BuildError::Taken(info.name));
+        }
+        let mut known = self.known(pipeline);
+        if let Some(name) = known.ids.get(&info.id) {
+            return Err(BuildError::DuplicateId {
+                id: info.id,
+                name: name.clone(),
+            });
+        }
+        if !known.names.insert(info.name.clone()) {
+            return Err(BuildError::DuplicateName(info.name));
+        }
+        self.world.resource::<Limits>().check(
+            Limit::Elements,
+            "elements of the pipeline",
+            known.ids.len() as u64 + 1,
+        )?;
+        known.ids.insert(info.id, info.name);
+        self.world.entity_mut(pipeline.entity).insert(known);
+        self.world.entity_mut(element.0).insert(Parent(group));
+        if let Some(mut members) = self.world.get_mut::<Members>(group) {
+            members.0.push(element.0);
+        }
+        Ok(())
+    }
+
+    /// Ids and names in use, taken from the pipeline's entity so that adding stays linear.
+    fn known(&mut self, pipeline: PipelineHandle) -> Known {
+        self.world
+            .entity_mut(pipeline.entity)
+            .take::<Known>()
+            .unwrap_or_default()
+    }
+
+    /// The pipeline that an element is in.
+    pub(crate) fn pipeline_of(&self, element: ElementHandle) -> Option<PipelineHandle> {
+        let mut at = self.world.get::<Parent>(element.0)?.0;
+        loop {
+            if let Some(pipeline) = self.world.get::<Pipeline>(at) {
+                return Some(PipelineHandle {
+                    entity: at,
+                    id: pipeline.id,
+                });
+            }
+            at = self.world.get::<Parent>(at)?.0;
+        }
+    }
+
+    pub(crate) fn must_be_ready(&self, pipeline: PipelineHandle) -> Result<(), BuildError> {
+        let state = self.state(pipeline);
+        if state == State::Ready {
+            return Ok(());
+        }
+        Err(BuildError::NotReady {
+            name: self
+                .world
+                .get::<Pipeline>(pipeline.entity)
+                .map_or_else(String::new, |p| p.name.clone()),
+            state,
+        })
+    }
+
+    /// The state that a pipeline is in.
+    pub fn state(&self, pipeline: PipelineHandle) -> State {
+        self.world
+            .get::<State>(pipeline.entity)
+            .copied()
+            .unwrap_or_default()
+    }
+}
+
+/// Ids and names in use in a pipeline.
+#[derive(bevy_ecs::component::Component, Default)]
+struct Known {
+    ids: std::collections::BTreeMap<ElementId, String>,
+    names: std::collections::BTreeSet<String>,
+}

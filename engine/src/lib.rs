@@ -1,0 +1,35 @@
+//! tickpipe: a media pipeline engine built as an ECS simulation.
+//!
+//! (The README stands here once it is written.)
+
+pub mod launch;
+
+mod build;
+mod engine;
+mod from_launch;
+mod inspect;
+mod link;
+mod plan;
+mod report;
+mod run;
+
+pub use build::{BuildError, ElementHandle, PipelineHandle};
+pub use engine::{Engine, EngineError, EngineOptions};
+pub use from_launch::LaunchGraphError;
+pub use inspect::{BufferView, Holder};
+pub use link::LinkError;
+pub use plan::{LinkPlan, Plan, PlanError};
+pub use report::{
+    ElementReport, FrameReport, LinkReport, MessageReport, PoolReport, Report, SinkReport,
+    SyncReport, Verdict,
+};
+pub use run::{Observer, RunOptions, WaitError};
+
+pub use tickpipe_components as components;
+pub use tickpipe_systems as systems;
+
+pub use tickpipe_components::graph::ClockMode;
+pub use tickpipe_components::limits::{Limit, Limits};
+pub use tickpipe_components::message::{Message, MessageKind, MessageMask};
+pub use tickpipe_components::property::{PropertyError, PropertyValue};
+pub use tickpipe_components::state::State;

@@ -1,0 +1,430 @@
+//! What a run did, as plain data that serialises to the JSON of `--report`.
+//!
+//! Times are exact: a value and its time base. Nothing in it depends on the machine.
+
+use crate::build::{ElementHandle, PipelineHandle};
+use crate::engine::Engine;
+use serde::Serialize;
+use tickpipe_components::graph::{Element, Pad, PadCaps};
+use tickpipe_components::id::ElementId;
+use tickpipe_components::message::{Message, MessageKind};
+use tickpipe_components::readiness::Readiness;
+use tickpipe_components::state::State;
+use tickpipe_components::time::TimeBase;
+use tickpipe_systems::state::{Graphs, Topology};
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every sink reached its end.
+    Done,
+    /// Something failed.
+    Failed,
+    /// Nobody could move and nothing was awaited.
+    Stalled,
+    /// It ended as it should, and something expected of it did not hold.
+    ExpectationMissed,
+}
+
+impl Verdict {
+    /// Its name in reports and scenario files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Done => "done",
+            Verdict::Failed => "failed",
+            Verdict::Stalled => "stalled",
+            Verdict::ExpectationMissed => "expectation-missed",
+        }
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Ticks that it took.
+    pub ticks: u64,
+    /// A digest of the whole run, 16 hexadecimal digits: of every tick's state, if digests were
+    /// asked for, else of the graph and what came out of it.
+    pub digest: String,
+    /// Elements by id.
+    pub elements: Vec<ElementReport>,
+    /// Links in graph order.
+    pub links: Vec<LinkReport>,
+    /// Pools in graph order.
+    pub pools: Vec<PoolReport>,
+    /// Synchronised elements.
+    pub sync: Vec<SyncReport>,
+    /// Sinks.
+    pub sinks: Vec<SinkReport>,
+    /// Messages in the order in which they were posted.
+    pub messages: Vec<MessageReport>,
+    /// The two pads that could not agree, if that is why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<ConflictReport>,
+    /// Who waits for what, if it stalled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Vec<WaitReport>>,
+}
+
+/// An element.
+#[derive(Clone, Debug, Serialize)]
+pub struct ElementReport {
+    /// Its name.
+    pub name: String,
+    /// Its class.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its state when the run ended.
+    pub state: String,
+    /// Buffers that it took, on all pads.
+    pub buffers_in: u64,
+    /// Buffers that it passed on, over all pads.
+    pub buffers_out: u64,
+    /// Buffers that it let go instead of passing them on.
+    pub dropped: u64,
+    /// Buffers that it copied because another element held them too.
+    pub copied: u64,
+}
+
+/// A link.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkReport {
+    /// The source pad, as `element.pad`.
+    pub from: String,
+    /// The sink pad.
+    pub to: String,
+    /// What was agreed.
+    pub caps: String,
+}
+
+/// A pool.
+#[derive(Clone, Debug, Serialize)]
+pub struct PoolReport {
+    /// The pad that owns it, as `element.pad`.
+    pub name: String,
+    /// Buffers that it has.
+    pub buffers: u32,
+    /// Bytes of each.
+    pub size: usize,
+    /// Alignment of each.
+    pub align: usize,
+    /// The most that were ever out at once.
+    pub high_water: u32,
+}
+
+/// An element that synchronises its inputs.
+#[derive(Clone, Debug, Serialize)]
+pub struct SyncReport {
+    /// Its name.
+    pub element: String,
+    /// The time base of the sets' times: the leading input's.
+    pub time_base: [u32; 2],
+    /// Per set its time and, per input, which of its frames, or null.
+    pub sets: Vec<(i64, Vec<Option<u64>>)>,
+    /// Per input: sets in which it showed a frame again.
+    pub repeated: Vec<u64>,
+    /// Per input: frames that no set showed.
+    pub dropped: Vec<u64>,
+    /// Per input: sets in which it had nothing to show.
+    pub absent: Vec<u64>,
+}
+
+/// A sink.
+#[derive(Clone, Debug, Serialize)]
+pub struct SinkReport {
+    /// Its name.
+    pub name: String,
+    /// Buffers that it took.
+    pub buffers: u64,
+    /// Whether its end came.
+    pub eos: bool,
+    /// The unit of the frames' times, unless a frame says another.
+    pub time_base: [u32; 2],
+    /// What it took, if that was to be recorded.
+    pub frames: Vec<FrameReport>,
+}
+
+/// A frame that a sink took.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrameReport {
+    /// Its time, or null.
+    pub pts: Option<i64>,
+    /// xxh3-64 of its visible pixels, or of its bytes: 16 hexadecimal digits.
+    pub hash: String,
+    /// The unit of its time, where that is not the sink's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_base: Option<[u32; 2]>,
+}
+
+/// A message.
+#[derive(Clone, Debug, Serialize)]
+pub struct MessageReport {
+    /// When.
+    pub tick: u64,
+    /// Whose; null is the pipeline.
+    pub element: Option<String>,
+    /// What kind.
+    pub kind: String,
+    /// What kind of thing went wrong, or null.
+    pub domain: Option<String>,
+    /// Why, or the state reached, or null.
+    pub code: Option<String>,
+}
+
+/// Two pads that could not agree.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConflictReport {
+    /// The field, or null if it is the media type.
+    pub field: Option<String>,
+    /// The pads and what each can have.
+    pub pads: Vec<(String, String)>,
+    /// Elements between them, both ends included.
+    pub path: Vec<String>,
+}
+
+/// An element that waits.
+#[derive(Clone, Debug, Serialize)]
+pub struct WaitReport {
+    /// Its name.
+    pub element: String,
+    /// What for: `input`, `room`, `buffer`, `time`, `state`.
+    pub waits_for: String,
+    /// The element that could end the wait, if there is one.
+    pub on: Option<String>,
+    /// Since which tick.
+    pub since: u64,
+}
+
+fn base(time_base: TimeBase) -> [u32; 2] {
+    [time_base.num(), time_base.den()]
+}
+
+impl Engine {
+    /// What a started pipeline did so far. Frames and sets are in it if they are recorded.
+    pub fn report(&self, pipeline: PipelineHandle) -> Report {
+        let graphs = self.world.resource::<Graphs>();
+        let mut report = Report {
+            verdict: Verdict::Done,
+            ticks: self.fabric(pipeline).map_or(0, |p| p.tick),
+            digest: String::new(),
+            elements: self.element_reports(pipeline),
+            links: Vec::new(),
+            pools: Vec::new(),
+            sync: Vec::new(),
+            sinks: Vec::new(),
+            messages: Vec::new(),
+            conflict: graphs.conflicts.get(&pipeline.id).map(|c| ConflictReport {
+                field: c.field.clone(),
+                pads: vec![
+                    (c.upstream.pad.clone(), c.upstream.value.clone()),
+                    (c.downstream.pad.clone(), c.downstream.value.clone()),
+                ],
+                path: c.path.clone(),
+            }),
+            stall: None,
+        };
+        if let (Some(topology), Some(p)) = (graphs.running(pipeline.id), self.fabric(pipeline)) {
+            self.fill(&mut report, topology, p);
+        }
+        let run = self.fabric(pipeline).filter(|p| p.digesting);
+        report.digest = match run {
+            Some(p) => format!("{:016x}", p.run_digest),
+            None => report.output_digest(),
+        };
+        report
+    }
+
+    fn element_reports(&self, pipeline: PipelineHandle) -> Vec<ElementReport> {
+        let topology = self.world.resource::<Graphs>().running(pipeline.id);
+        let lane = |entity| {
+            let at = topology?.nodes.iter().position(|n| n.entity == entity)?;
+            self.fabric(pipeline)?.lanes.get(at)
+        };
+        let of = |ElementHandle(entity): ElementHandle| {
+            let info = self.world.get::<Element>(entity);
+            let state = self.world.get::<State>(entity).copied().unwrap_or_default();
+            let lane = lane(entity);
+            ElementReport {
+                name: info.map_or_else(String::new, |e| e.name.clone()),
+                kind: info.map_or_else(String::new, |e| e.kind.to_owned()),
+                state: state.name().to_owned(),
+                buffers_in: lane.map_or(0, |l| l.buffers_in()),
+                buffers_out: lane.map_or(0, |l| l.buffers_out()),
+                dropped: lane.map_or(0, |l| l.dropped),
+                copied: lane.map_or(0, |l| l.copied.0),
+            }
+        };
+        self.elements(pipeline).into_iter().map(of).collect()
+    }
+
+    fn fill(
+        &self,
+        report: &mut Report,
+        topology: &Topology,
+        p: &tickpipe_components::fabric::PipelineFabric,
+    ) {
+        for (i, link) in topology.links.iter().enumerate() {
+            report.links.push(LinkReport {
+                from: topology.from_name(&self.world, i),
+                to: topology.to_name(&self.world, i),
+                caps: self
+                    .world
+                    .get::<PadCaps>(link.from.pad)
+                    .map_or_else(String::new, |c| c.0.to_string()),
+            });
+        }
+        for pool in &p.pools {
+            let node = &topology.nodes[pool.owner.index()];
+            let pad = node.outputs.first().map(|&l| topology.links[l].from.pad);
+            let pad = pad.and_then(|pad| self.world.get::<Pad>(pad));
+            report.pools.push(PoolReport {
+                name: format!("{}.{}", node.name, pad.map_or("?", |p| p.name.as_str())),
+                buffers: pool.count,
+                size: pool.config.size,
+                align: pool.config.align,
+                high_water: pool.high_water,
+            });
+        }
+        for (lane, node) in p.lanes.iter().zip(&topology.nodes) {
+            if let Some(sync) = &lane.sync {
+                let per_input = |f: fn(&tickpipe_components::sync::SyncInput) -> u64| {
+                    sync.inputs.iter().map(f).collect()
+                };
+                let records = sync.records.iter().flatten();
+                report.sync.push(SyncReport {
+                    element: node.name.clone(),
+                    time_base: base(sync.inputs.first().map_or(sync.time_base, |i| i.time_base)),
+                    sets: records.map(|r| (r.pts, r.indexes.to_vec())).collect(),
+                    repeated: per_input(|i| i.repeated),
+                    dropped: per_input(|i| i.dropped),
+                    absent: per_input(|i| i.absent),
+                });
+            }
+            if lane.is_sink() {
+                let frames = lane.frames.iter().flatten();
+                let first = lane.frames.iter().flatten().next();
+                let unit = first.map_or(TimeBase::default(), |f| f.time_base);
+                report.sinks.push(SinkReport {
+                    name: node.name.clone(),
+                    buffers: lane.buffers_in(),
+                    eos: lane.inputs.iter().all(|i| i.eos),
+                    time_base: base(unit),
+                    frames: frames
+                        .map(|f| FrameReport {
+                            pts: f.pts,
+                            hash: format!("{:016x}", f.hash),
+                            time_base: (f.time_base != unit).then(|| base(f.time_base)),
+                        })
+                        .collect(),
+                });
+            }
+        }
+        if p.progress == tickpipe_components::fabric::Progress::Stalled {
+            report.stall = Some(waits(topology, p));
+        }
+    }
+}
+
+/// Who waits for what.
+fn waits(topology: &Topology, p: &tickpipe_components::fabric::PipelineFabric) -> Vec<WaitReport> {
+    let name = |lane: usize| topology.nodes.get(lane).map(|n| n.name.clone());
+    let mut list = Vec::new();
+    for (lane, l) in p.lanes.iter().enumerate() {
+        let (waits_for, on) = match l.readiness {
+            Readiness::Input(pad) => (
+                "input",
+                l.inputs
+                    .get(pad as usize)
+                    .and_then(|i| name(i.from.0.index())),
+            ),
+            Readiness::Room(pad) => (
+                "room",
+                l.outputs
+                    .get(pad as usize)
+                    .and_then(|o| name(o.to.0.index())),
+            ),
+            Readiness::Buffer(pool) => {
+                let held = p.pools.get(pool.index()).map(|pool| pool.first.index());
+                let holder = held.and_then(|b| p.buffers.holder.get(b));
+                ("buffer", holder.and_then(|h| name(h.index())))
+            }
+            Readiness::Time(_) => ("time", None),
+            Readiness::Held => ("state", None),
+            Readiness::Ready | Readiness::Done => continue,
+        };
+        list.push(WaitReport {
+            element: topology.nodes[lane].name.clone(),
+            waits_for: waits_for.to_owned(),
+            on,
+            since: l.since,
+        });
+    }
+    list
+}
+
+impl Report {
+    /// Adds the run's messages, with the elements' names.
+    pub(crate) fn add_messages(
+        &mut self,
+        engine: &Engine,
+        pipeline: PipelineHandle,
+        messages: &[Message],
+    ) {
+        let names: std::collections::BTreeMap<ElementId, String> = engine
+            .elements(pipeline)
+            .into_iter()
+            .filter_map(|e| engine.world.get::<Element>(e.0))
+            .map(|e| (e.id, e.name.clone()))
+            .collect();
+        for message in messages {
+            let (domain, code) = match message.kind {
+                MessageKind::Error(d, c) | MessageKind::Warning(d, c) => {
+                    (Some(d.name().to_owned()), Some(c.name().to_owned()))
+                }
+                MessageKind::StateChanged(state) => (None, Some(state.name().to_owned())),
+                MessageKind::Eos | MessageKind::Stalled => (None, None),
+            };
+            self.messages.push(MessageReport {
+                tick: message.tick,
+                element: message.element.and_then(|id| names.get(&id).cloned()),
+                kind: message.kind.name().to_owned(),
+                domain,
+                code,
+            });
+        }
+    }
+
+    /// A digest of the graph, its caps, and what came out of it.
+    fn output_digest(&self) -> String {
+        use tickpipe_components::digest::{StateHasher, StateVisitor};
+        let mut hash = StateHasher::new();
+        hash.unsigned("ticks", self.ticks);
+        for e in &self.elements {
+            hash.bytes("name", e.name.as_bytes());
+            hash.bytes("kind", e.kind.as_bytes());
+            hash.unsigned("in", e.buffers_in);
+            hash.unsigned("out", e.buffers_out);
+            hash.unsigned("dropped", e.dropped);
+        }
+        for l in &self.links {
+            hash.bytes("from", l.from.as_bytes());
+            hash.bytes("to", l.to.as_bytes());
+            hash.bytes("caps", l.caps.as_bytes());
+        }
+        for s in &self.sinks {
+            for f in &s.frames {
+                hash.signed("pts", f.pts.unwrap_or(i64::MIN));
+                hash.bytes("hash", f.hash.as_bytes());
+            }
+        }
+        format!("{:016x}", hash.digest())
+    }
+
+    /// The report as JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"))
+    }
+}

@@ -1,0 +1,258 @@
+//! Running pipelines: until a message, until the end, or for a number of ticks.
+
+use crate::build::PipelineHandle;
+use crate::engine::Engine;
+use crate::report::{Report, Verdict};
+use core::ops::Range;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+use tickpipe_components::fabric::{Fabric, PipelineFabric, Progress};
+use tickpipe_components::fault::{Code, Domain};
+use tickpipe_components::graph::{Clock, ClockMode, Pipeline};
+use tickpipe_components::message::{Bus, Message, MessageKind, MessageMask};
+use tickpipe_components::state::State;
+use tickpipe_systems::command::{Action, Actions};
+
+/// How [`Engine::run`] runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunOptions {
+    /// Stop with an error after so many ticks.
+    pub max_ticks: Option<u64>,
+    /// Compute a digest of the whole state at every tick.
+    pub digests: bool,
+    /// Keep what each sink took and what each synchroniser chose, for the report.
+    pub record: bool,
+}
+
+/// Is told of each tick of a run.
+pub trait Observer {
+    /// A tick is over.
+    fn tick(&mut self, pipeline: &PipelineFabric);
+}
+
+impl Observer for () {
+    fn tick(&mut self, _pipeline: &PipelineFabric) {}
+}
+
+/// No message of the kind waited for can come.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("the pipeline is {state} ({progress:?}) and nothing more happens in it")]
+pub struct WaitError {
+    /// The pipeline's state.
+    pub state: State,
+    /// How its run stands.
+    pub progress: Progress,
+}
+
+/// Bytes of lanes and buffers that one thread advances together, so that they stay in its cache.
+const CACHE: usize = 768 * 1024;
+
+impl Engine {
+    /// Asks for a state; the tick applies it, in the order in which elements must change.
+    pub fn set_state(&mut self, pipeline: PipelineHandle, state: State) {
+        self.world
+            .resource_mut::<Actions>()
+            .queue
+            .push(Action::SetState(pipeline.entity, state));
+    }
+
+    /// Takes the next message of a kind in `mask` from the pipeline's bus, without running.
+    pub fn next_message(&mut self, pipeline: PipelineHandle, mask: MessageMask) -> Option<Message> {
+        let bus = self.world.get::<Pipeline>(pipeline.entity)?.bus;
+        self.world.get_mut::<Bus>(bus)?.pop(mask)
+    }
+
+    /// Runs ticks of the pipeline until a message of a kind in `mask` is on its bus.
+    ///
+    /// # Errors
+    /// [`WaitError`] if nothing more happens in the pipeline, so that none can come.
+    pub fn wait(
+        &mut self,
+        pipeline: PipelineHandle,
+        mask: MessageMask,
+    ) -> Result<Message, WaitError> {
+        self.on_threads(|engine| {
+            let start = Instant::now();
+            loop {
+                if let Some(message) = engine.next_message(pipeline, mask) {
+                    return Ok(message);
+                }
+                if engine.at_rest(pipeline) {
+                    return Err(WaitError {
+                        state: engine.state(pipeline),
+                        progress: engine.progress(pipeline),
+                    });
+                }
+                engine.step(pipeline, start);
+            }
+        })
+    }
+
+    /// Runs ticks until the pipeline is in the state that was asked for.
+    ///
+    /// # Errors
+    /// [`WaitError`] if it does not get there.
+    pub fn wait_for_state(
+        &mut self,
+        pipeline: PipelineHandle,
+        state: State,
+    ) -> Result<(), WaitError> {
+        self.on_threads(|engine| {
+            let start = Instant::now();
+            loop {
+                engine.step(pipeline, start);
+                if engine.state(pipeline) == state && !engine.changing(pipeline) {
+                    return Ok(());
+                }
+                if engine.at_rest(pipeline) {
+                    return Err(WaitError {
+                        state: engine.state(pipeline),
+                        progress: engine.progress(pipeline),
+                    });
+                }
+            }
+        })
+    }
+
+    /// Runs a pipeline from READY to its end and back, and tells what happened.
+    pub fn run(
+        &mut self,
+        pipeline: PipelineHandle,
+        options: &RunOptions,
+        observer: &mut (dyn Observer + Send),
+    ) -> Report {
+        if let Some(p) = self.fabric_mut(pipeline) {
+            p.digesting = options.digests;
+            p.recording = options.record;
+            p.run_digest = 0;
+            p.digest = 0;
+            p.tick = 0;
+        }
+        self.set_state(pipeline, State::Playing);
+        let mut messages = Vec::new();
+        let verdict = self.on_threads(|engine| {
+            let start = Instant::now();
+            loop {
+                engine.step(pipeline, start);
+                while let Some(message) = engine.next_message(pipeline, MessageMask::all()) {
+                    messages.push(message);
+                }
+                if let Some(p) = engine.fabric(pipeline) {
+                    observer.tick(p);
+                }
+                let tick = engine.fabric(pipeline).map_or(0, |p| p.tick);
+                match engine.progress(pipeline) {
+                    Progress::Ended => return Verdict::Done,
+                    Progress::Failed => return Verdict::Failed,
+                    Progress::Stalled => return Verdict::Stalled,
+                    _ if options.max_ticks.is_some_and(|max| tick >= max) => {
+                        tracing::error!(tick, "still running after the ticks allowed");
+                        messages.push(Message {
+                            tick,
+                            element: None,
+                            kind: MessageKind::Error(Domain::Core, Code::Limit),
+                        });
+                        return Verdict::Failed;
+                    }
+                    _ => {}
+                }
+            }
+        });
+        let mut report = self.report(pipeline);
+        self.set_state(pipeline, State::Ready);
+        let _ = self.wait_for_state(pipeline, State::Ready);
+        let before = messages.len();
+        while let Some(message) = self.next_message(pipeline, MessageMask::all()) {
+            messages.push(message);
+        }
+        let failed = |m: &Message| m.kind.mask() == MessageMask::ERROR;
+        report.verdict = match verdict {
+            Verdict::Done if messages[before..].iter().any(failed) => Verdict::Failed,
+            other => other,
+        };
+        report.add_messages(self, pipeline, &messages);
+        report
+    }
+
+    /// Advances several pipelines by so many ticks each, as many at a time as a cache holds.
+    pub fn advance(&mut self, pipelines: Range<usize>, ticks: u64) {
+        let count = self.world.resource::<Fabric>().pipelines.len();
+        let pipelines = pipelines.start.min(count)..pipelines.end.min(count);
+        let threads = if self.is_parallel() { 2 } else { 1 };
+        self.on_threads(|engine| {
+            let mut start = pipelines.start;
+            while start < pipelines.end {
+                let end = engine.window_from(start, pipelines.end, CACHE * threads);
+                for _ in 0..ticks {
+                    engine.tick_window(start..end);
+                }
+                start = end;
+            }
+        });
+    }
+
+    /// The end of a window of pipelines whose hot data fills `bytes`, at least one.
+    fn window_from(&self, start: usize, end: usize, bytes: usize) -> usize {
+        let fabric = self.world.resource::<Fabric>();
+        let mut sum = 0;
+        for (i, p) in fabric.pipelines[start..end].iter().enumerate() {
+            sum += p.lanes.len() * 1024 + p.buffers.len() * 128;
+            if sum > bytes && i > 0 {
+                return start + i;
+            }
+        }
+        end
+    }
+
+    /// One tick of one pipeline; with a `wall` clock, at its time.
+    fn step(&mut self, pipeline: PipelineHandle, start: Instant) {
+        let index = pipeline.id.index();
+        let before = self.fabric(pipeline).map_or(0, |p| p.now);
+        self.tick_window(index..index + 1);
+        let now = self.fabric(pipeline).map_or(0, |p| p.now);
+        if now > before && self.clock(pipeline) == ClockMode::Wall {
+            let due = Duration::from_nanos(now.unsigned_abs());
+            if let Some(left) = due.checked_sub(start.elapsed()) {
+                std::thread::sleep(left);
+            }
+        }
+    }
+
+    fn clock(&self, pipeline: PipelineHandle) -> ClockMode {
+        self.world
+            .get::<Pipeline>(pipeline.entity)
+            .and_then(|p| self.world.get::<Clock>(p.clock))
+            .map_or(ClockMode::Free, |c| c.mode)
+    }
+
+    /// Whether a change of state is asked for or under way.
+    fn changing(&self, pipeline: PipelineHandle) -> bool {
+        !self.world.resource::<Actions>().queue.is_empty()
+            || self.fabric(pipeline).is_some_and(|p| p.attention)
+    }
+
+    /// Whether further ticks would change nothing.
+    fn at_rest(&self, pipeline: PipelineHandle) -> bool {
+        if self.changing(pipeline) {
+            return false;
+        }
+        self.fabric(pipeline)
+            .is_none_or(|p| p.progress != Progress::Running || p.idle)
+    }
+
+    pub(crate) fn fabric(&self, pipeline: PipelineHandle) -> Option<&PipelineFabric> {
+        self.world.resource::<Fabric>().get(pipeline.id)
+    }
+
+    fn fabric_mut(&mut self, pipeline: PipelineHandle) -> Option<&mut PipelineFabric> {
+        self.world
+            .resource_mut::<Fabric>()
+            .into_inner()
+            .get_mut(pipeline.id)
+    }
+
+    /// How a pipeline's run stands.
+    pub fn progress(&self, pipeline: PipelineHandle) -> Progress {
+        self.fabric(pipeline).map_or(Progress::Idle, |p| p.progress)
+    }
+}

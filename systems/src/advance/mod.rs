@@ -1,0 +1,39 @@
+//! Phase 11: virtual time moves only when the present instant is exhausted, straight to the next
+//! deadline; then the tick is over.
+
+use bevy_ecs::system::ResMut;
+use tickpipe_components::fabric::{Fabric, PipelineFabric, Progress};
+use tickpipe_components::readiness::Readiness;
+
+/// The advance phase.
+pub fn advance(mut fabric: ResMut<Fabric>) {
+    for p in fabric.active() {
+        if p.progress == Progress::Running && p.ready.is_empty() && p.touched.is_empty() {
+            to_next_deadline(p);
+        }
+        p.tick += 1;
+    }
+}
+
+fn to_next_deadline(p: &mut PipelineFabric) {
+    let PipelineFabric {
+        timers,
+        lanes,
+        touched,
+        now,
+        ..
+    } = p;
+    let deadline = |lane: u32| match lanes[lane as usize].readiness {
+        Readiness::Time(t) => Some(t),
+        _ => None,
+    };
+    let Some(next) = timers.iter().filter_map(deadline).min() else {
+        return;
+    };
+    *now = next.max(*now);
+    for lane in timers.iter() {
+        if deadline(lane).is_some_and(|t| t <= *now) {
+            touched.insert(lane);
+        }
+    }
+}

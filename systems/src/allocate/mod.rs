@@ -1,0 +1,269 @@
+//! Phase 4: sizes pools, and makes lanes, pools and buffers of graphs whose caps are solved.
+//!
+//! All sizes of a run are fixed here; later phases allocate nothing.
+
+mod plan;
+
+pub use plan::{MemoryError, MemoryPlan, Need, PoolError, PoolPlan, arithmetic, plan_memory};
+
+use crate::element::Buffers;
+use crate::negotiate::Solution;
+use crate::state::{Graphs, Starting, Topology, begin_paused, fail, trigger_of};
+use bevy_ecs::world::World;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use tickpipe_components::buffer::BufferSlot;
+use tickpipe_components::caps::Structure;
+use tickpipe_components::digest::{StateHasher, StateVisitor};
+use tickpipe_components::fabric::{
+    Fabric, Input, Lane, Marks, Output, PipelineFabric, Progress, Ring,
+};
+use tickpipe_components::graph::{
+    Clock, ClockMode, LinkPlace, OfPipeline, Pipeline, Place, PoolOf,
+};
+use tickpipe_components::id::{BufferId, LaneId, LinkId, PipelineId, PoolId};
+use tickpipe_components::limits::{Limit, Limits};
+use tickpipe_components::pool::{FreeSet, Pool};
+use tickpipe_components::sync::Synchroniser;
+use tickpipe_components::time::TimeBase;
+
+/// Bytes of a buffer from which running its element beside others pays (measured: a wake-up of
+/// another thread costs what 8 KiB of pixel work do; see docs/architecture.md).
+const HEAVY: usize = 16_384;
+
+/// The allocate phase.
+pub fn allocate(world: &mut World) {
+    if world.resource::<Graphs>().starting.is_empty() {
+        return;
+    }
+    let starting = core::mem::take(&mut world.resource_mut::<Graphs>().starting);
+    for (id, start) in starting {
+        let Starting {
+            topology,
+            solution: Some(solution),
+        } = start
+        else {
+            continue;
+        };
+        let limits = world.resource::<Limits>().clone();
+        let plan = match plan_memory(world, &topology, &solution, &limits) {
+            Ok(plan) => plan,
+            Err(MemoryError { node, error }) => {
+                let node = &topology.nodes[node];
+                fail(world, id, Some((node.id, &node.name)), &error);
+                continue;
+            }
+        };
+        let mut lanes = lanes(world, &topology, &solution, &plan, &limits);
+        let (table, pools) = pools(&plan, &mut lanes);
+        enter(world, &topology, id, &pools);
+        let clock = world
+            .get::<Pipeline>(topology.pipeline)
+            .and_then(|p| world.get::<Clock>(p.clock))
+            .copied()
+            .unwrap_or_default();
+        let graph_hash = graph_hash(&topology, &solution);
+        if let Some(p) = world.resource_mut::<Fabric>().get_mut(id) {
+            let free = clock.mode == ClockMode::Free;
+            lanes.iter_mut().for_each(|l| l.timed &= !free);
+            let recording = p.recording;
+            for lane in &mut lanes {
+                if recording && lane.is_sink() {
+                    lane.frames = Some(Vec::new());
+                }
+                if recording && let Some(sync) = &mut lane.sync {
+                    sync.records = Some(Vec::new());
+                }
+            }
+            let count = lanes.len();
+            let sinks = lanes.iter().filter(|l| l.is_sink()).count();
+            *p = PipelineFabric {
+                buffers: table,
+                pools,
+                touched: Marks::new(count),
+                timers: Marks::new(count),
+                ready: Vec::with_capacity(count),
+                releasing: Vec::with_capacity(count),
+                live_sinks: sinks as u32,
+                progress: Progress::Running,
+                messages: core::mem::take(&mut p.messages),
+                quantum: limits.get(Limit::Quantum) as u32,
+                tick: p.tick,
+                digesting: p.digesting,
+                recording,
+                graph_hash,
+                lanes,
+                ..PipelineFabric::default()
+            };
+        }
+        let pipeline = topology.pipeline;
+        let mut graphs = world.resource_mut::<Graphs>();
+        if graphs.running.len() <= id.index() {
+            graphs.running.resize_with(id.index() + 1, || None);
+        }
+        graphs.running[id.index()] = Some(topology);
+        begin_paused(world, id, pipeline);
+    }
+}
+
+fn lanes(
+    world: &World,
+    topology: &Topology,
+    solution: &Solution,
+    plan: &MemoryPlan,
+    limits: &Limits,
+) -> Vec<Lane> {
+    let quantum = limits.get(Limit::Quantum) as usize;
+    let capacity = limits.link_capacity();
+    let node_lane = |(node, n): (usize, &crate::state::Node)| {
+        let entity = world.entity(n.entity);
+        let mut lane = Lane::new(n.id, trigger_of(n));
+        let own = n.class.link_capacity(entity).map(|c| c as usize);
+        lane.inputs = n
+            .inputs
+            .iter()
+            .map(|&l| {
+                let from = topology.links[l].from;
+                Input {
+                    queue: Ring::new(own.unwrap_or(capacity)),
+                    link: LinkId(l as u32),
+                    from: (LaneId(from.node as u32), from.index as u32),
+                    allowed: 0,
+                    eos: false,
+                    taken: 0,
+                }
+            })
+            .collect();
+        lane.outputs = n
+            .outputs
+            .iter()
+            .map(|&l| {
+                let to = topology.links[l].to;
+                Output {
+                    staged: Vec::with_capacity(quantum + 1),
+                    link: LinkId(l as u32),
+                    to: (LaneId(to.node as u32), to.index as u32),
+                    room: 0,
+                    eos: false,
+                    emitted: 0,
+                }
+            })
+            .collect();
+        lane.timed = n.class.timed(entity);
+        lane.in_place = matches!(plan.buffers[node], Buffers::InPlace(_));
+        let size = match plan.buffers[node] {
+            Buffers::Own(c) | Buffers::InPlace(c) => c.size,
+            Buffers::Passed => 0,
+        };
+        lane.heavy = size >= HEAVY;
+        lane.granted = VecDeque::with_capacity(quantum);
+        lane.borrowed = Vec::with_capacity(if lane.in_place { quantum } else { 0 });
+        lane.published = Vec::with_capacity(if size > 0 { quantum } else { 0 });
+        let held = lane
+            .inputs
+            .iter()
+            .map(|i| i.queue.capacity())
+            .sum::<usize>();
+        lane.released = Vec::with_capacity(held.min(4 * quantum) + quantum);
+        lane.retained = Vec::with_capacity(n.outputs.len().saturating_sub(1) * quantum);
+        if n.class.terms.flow == crate::element::Flow::Lead {
+            let bases: SmallVec<[TimeBase; 4]> = n
+                .inputs
+                .iter()
+                .map(|&l| time_base(solution.links[l].structures().first()))
+                .collect();
+            lane.sync = Some(Box::new(Synchroniser::new(&bases, quantum)));
+        }
+        lane
+    };
+    topology.nodes.iter().enumerate().map(node_lane).collect()
+}
+
+/// The time base of a stream with these caps: one frame, where the rate is known.
+fn time_base(caps: Option<&Structure>) -> TimeBase {
+    caps.and_then(|s| s.fraction("framerate"))
+        .and_then(|f| TimeBase::of_rate(f.num(), f.den()))
+        .unwrap_or_default()
+}
+
+fn pools(
+    plan: &MemoryPlan,
+    lanes: &mut [Lane],
+) -> (tickpipe_components::fabric::BufferTable, Vec<Pool>) {
+    let mut table = tickpipe_components::fabric::BufferTable::default();
+    let mut pools = Vec::with_capacity(plan.pools.len());
+    for (i, pool) in plan.pools.iter().enumerate() {
+        let id = PoolId(i as u32);
+        let owner = LaneId(pool.node as u32);
+        let c = pool.config;
+        let first = table.add(id, owner, pool.count, c.size, c.align);
+        lanes[pool.node].pool = Some(id);
+        pools.push(Pool {
+            config: c,
+            first,
+            count: pool.count,
+            free: FreeSet::full(pool.count),
+            owner,
+            high_water: 0,
+        });
+    }
+    (table, pools)
+}
+
+/// Makes the entities of pools and buffers, and tells elements and links their places.
+fn enter(world: &mut World, topology: &Topology, id: PipelineId, pools: &[Pool]) {
+    for (lane, node) in topology.nodes.iter().enumerate() {
+        world.entity_mut(node.entity).insert(Place {
+            pipeline: id,
+            lane: LaneId(lane as u32),
+        });
+    }
+    for (i, link) in topology.links.iter().enumerate() {
+        world
+            .entity_mut(link.entity)
+            .insert(LinkPlace(LinkId(i as u32)));
+    }
+    let mut made = Vec::new();
+    for (i, pool) in pools.iter().enumerate() {
+        let pool_id = PoolId(i as u32);
+        made.push(
+            world
+                .spawn(PoolOf {
+                    pipeline: id,
+                    pool: pool_id,
+                })
+                .id(),
+        );
+        let slots = (pool.first.0..pool.first.0 + pool.count).map(|b| {
+            let slot = BufferSlot {
+                pool: pool_id,
+                buffer: BufferId(b),
+            };
+            (slot, OfPipeline(id))
+        });
+        made.extend(world.spawn_batch(slots.collect::<Vec<_>>()));
+    }
+    let mut graphs = world.resource_mut::<Graphs>();
+    if graphs.memory.len() <= id.index() {
+        graphs.memory.resize_with(id.index() + 1, Vec::new);
+    }
+    graphs.memory[id.index()] = made;
+}
+
+/// A hash of elements, links and caps: what a digest of the run starts from.
+fn graph_hash(topology: &Topology, solution: &Solution) -> u64 {
+    let mut hash = StateHasher::new();
+    for node in &topology.nodes {
+        hash.unsigned("id", node.id.0.into());
+        hash.bytes("name", node.name.as_bytes());
+        hash.bytes("kind", node.class.name.as_bytes());
+    }
+    for (link, caps) in topology.links.iter().zip(&solution.links) {
+        for end in [link.from, link.to] {
+            hash.unsigned("node", end.node as u64);
+            hash.unsigned("pad", end.index as u64);
+        }
+        hash.bytes("caps", caps.to_string().as_bytes());
+    }
+    hash.digest()
+}

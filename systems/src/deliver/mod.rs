@@ -1,0 +1,106 @@
+//! Phase 8: publishes what was emitted, buffers and ends in order, so that it is there on the
+//! next tick.
+//!
+//! It may touch queues, buffer times and memory, and marks those whom it concerns.
+
+use crate::pipelines::each;
+use bevy_ecs::system::ResMut;
+use tickpipe_components::digest::hash_bytes;
+use tickpipe_components::fabric::{Fabric, PipelineFabric};
+use tickpipe_components::id::LaneId;
+use tickpipe_components::readiness::Readiness;
+
+/// The deliver phase.
+pub fn deliver(mut fabric: ResMut<Fabric>) {
+    each(&mut fabric, pipeline);
+}
+
+fn pipeline(p: &mut PipelineFabric) {
+    for at in 0..p.ready.len() {
+        let lane = p.ready[at];
+        publish(p, lane);
+        return_unused(p, lane);
+        pass_on(p, lane);
+        wake_feeders(p, lane);
+        p.touched.insert(lane);
+    }
+}
+
+/// Enters times and memory of what the lane filled.
+#[inline]
+fn publish(p: &mut PipelineFabric, lane: u32) {
+    let l = &mut p.lanes[lane as usize];
+    for granted in l.published.drain(..) {
+        let i = granted.buffer.index();
+        p.buffers.meta[i] = granted.meta;
+        if p.digesting {
+            let bytes = granted.memory.as_slice();
+            p.buffers.payload[i] = hash_bytes(&bytes[..granted.meta.len.min(bytes.len())]);
+        }
+        p.buffers.memory[i] = Some(granted.memory);
+    }
+    for buffer in l.retained.drain(..) {
+        p.buffers.refs[buffer.index()] += 1;
+    }
+}
+
+/// Takes back what was granted or lent and not used.
+#[inline]
+fn return_unused(p: &mut PipelineFabric, lane: u32) {
+    let l = &mut p.lanes[lane as usize];
+    for lent in l.borrowed.drain(..) {
+        p.buffers.memory[lent.buffer.index()] = Some(lent.memory);
+    }
+    if !l.granted.is_empty() {
+        crate::sync::give_back_grants(p, lane);
+    }
+}
+
+/// Moves what was emitted into the queues of those who get it.
+#[inline]
+fn pass_on(p: &mut PipelineFabric, lane: u32) {
+    for o in 0..p.lanes[lane as usize].outputs.len() {
+        let output = &mut p.lanes[lane as usize].outputs[o];
+        if output.staged.is_empty() {
+            continue;
+        }
+        let (to, pad) = output.to;
+        let mut staged = core::mem::take(&mut output.staged);
+        let receiver = &mut p.lanes[to.index()];
+        if receiver.done {
+            // It wants no more; what is sent on is counted where it is dropped.
+            for item in &staged {
+                if let Some(buffer) = item.as_buffer() {
+                    receiver.dropped += 1;
+                    receiver.released.push(buffer);
+                }
+            }
+            p.releasing.push(to.0);
+        } else {
+            let input = &mut receiver.inputs[pad as usize];
+            for item in &staged {
+                let fits = input.queue.push(*item);
+                debug_assert!(fits, "room was counted in the schedule phase");
+                if let Some(buffer) = item.as_buffer() {
+                    let i = buffer.index();
+                    p.buffers.holder[i] = to;
+                    p.buffers.since[i] = p.tick;
+                }
+            }
+            p.touched.insert(to.0);
+        }
+        staged.clear();
+        p.lanes[lane as usize].outputs[o].staged = staged;
+    }
+}
+
+/// Those who wait for room on a link that was taken from may go on.
+#[inline]
+fn wake_feeders(p: &mut PipelineFabric, lane: u32) {
+    for i in 0..p.lanes[lane as usize].inputs.len() {
+        let (LaneId(from), _) = p.lanes[lane as usize].inputs[i].from;
+        if matches!(p.lanes[from as usize].readiness, Readiness::Room(_)) {
+            p.touched.insert(from);
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! An element's class: what registration makes of an [`Element`], with the type erased.
+
+use super::{ClassRef, Element, PadCapsOf, Work};
+use bevy_ecs::world::{EntityRef, EntityWorldMut};
+use std::sync::Arc;
+use thiserror::Error;
+use tickpipe_components::caps::{Caps, Structure};
+use tickpipe_components::fault::ElementError;
+use tickpipe_components::graph::{Direction, Presence};
+use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::property::{PropertyError, PropertyKind, PropertyValue};
+
+/// How caps cross an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// All its pads have the same caps: it is a piece of wire.
+    Wire,
+    /// Its sink and its source pad are related by `transform_caps`.
+    Convert,
+    /// Its source pad has the caps of sink pad 0; other sink pads are related to that by
+    /// `transform_caps`. Frames of its inputs are synchronised.
+    Lead,
+    /// Its pads have nothing to do with each other.
+    Separate,
+}
+
+/// Where an element's buffers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffers {
+    /// It passes on what it gets, or emits nothing.
+    Passed,
+    /// It writes into what it gets on sink pad 0, and copies only what another holds too; the
+    /// configuration is that of a copy.
+    InPlace(PoolConfig),
+    /// It fills buffers of its own pool.
+    Own(PoolConfig),
+}
+
+/// A pad as a class sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PadAt {
+    /// Which way it passes buffers.
+    pub direction: Direction,
+    /// Its number among the pads of that direction.
+    pub index: usize,
+}
+
+impl PadAt {
+    /// A sink pad.
+    pub const fn sink(index: usize) -> PadAt {
+        PadAt {
+            direction: Direction::Sink,
+            index,
+        }
+    }
+
+    /// A source pad.
+    pub const fn source(index: usize) -> PadAt {
+        PadAt {
+            direction: Direction::Source,
+            index,
+        }
+    }
+
+    /// Whether it is a sink pad.
+    pub fn is_sink(self) -> bool {
+        self.direction == Direction::Sink
+    }
+}
+
+/// The template of a pad.
+#[derive(Clone, Debug)]
+pub struct PadTemplate {
+    /// Its name, or with `%u` for the number of a pad made on request.
+    pub name: &'static str,
+    /// Which way it passes buffers.
+    pub direction: Direction,
+    /// When it exists.
+    pub presence: Presence,
+    /// What it can ever have.
+    pub caps: Caps,
+}
+
+impl PadTemplate {
+    /// A sink pad that is always there.
+    pub fn sink(name: &'static str, caps: Caps) -> PadTemplate {
+        PadTemplate {
+            name,
+            direction: Direction::Sink,
+            presence: Presence::Always,
+            caps,
+        }
+    }
+
+    /// A source pad that is always there.
+    pub fn source(name: &'static str, caps: Caps) -> PadTemplate {
+        PadTemplate {
+            direction: Direction::Source,
+            ..PadTemplate::sink(name, caps)
+        }
+    }
+
+    /// The same, made on request.
+    pub fn on_request(self) -> PadTemplate {
+        PadTemplate {
+            presence: Presence::Request,
+            ..self
+        }
+    }
+}
+
+/// Why the first bytes of the stream are not to be had.
+#[derive(Clone, Debug, Error)]
+pub enum PeekError {
+    /// No source of bytes is upstream.
+    #[error("what feeds {0} is no source of bytes, so its caps are known only while it runs")]
+    NotBytes(String),
+    /// It could not be read.
+    #[error(transparent)]
+    Failed(#[from] ElementError),
+}
+
+/// The first bytes of a stream.
+#[derive(Clone, Debug)]
+pub struct Peeked {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// There are no more than these.
+    pub whole: bool,
+}
+
+/// What an element may ask while it answers `enum_caps`.
+pub struct CapsQuery<'a> {
+    /// The caps of the pad's template.
+    pub template: &'a Caps,
+    /// Gives the first bytes that will arrive on sink pad 0: at most so many.
+    pub peek: &'a dyn Fn(usize) -> Result<Peeked, PeekError>,
+}
+
+/// Marker of what a class says about caps: kept apart so that inspection can print it.
+#[derive(Clone, Debug)]
+pub struct CapsTerms {
+    /// How caps cross it.
+    pub flow: Flow,
+    /// Its pads.
+    pub pads: Vec<PadTemplate>,
+}
+
+/// Choosing one value of several.
+pub(crate) struct Fixation;
+
+impl Fixation {
+    /// Keeps what `other` has where possible, and takes the first or lowest elsewhere.
+    pub(crate) fn keep(caps: &Structure, other: Option<&Structure>) -> Structure {
+        let mut kept = caps.clone();
+        if let Some(other) = other {
+            for name in caps.names() {
+                let both = match (caps.get_named(&name), other.get_named(&name)) {
+                    (Some(own), Some(other)) => own.intersect(other),
+                    _ => None,
+                };
+                if let Some(both) = both {
+                    // The field is there already, so no limit can be passed.
+                    let _ = kept.set(name.as_str(), both);
+                }
+            }
+        }
+        kept.fixated()
+    }
+}
+
+/// What inspection tells of a property.
+#[derive(Clone, Debug)]
+pub struct PropertyInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// What it accepts.
+    pub kind: PropertyKind,
+    /// Its value unless set.
+    pub default: PropertyValue,
+}
+
+type Answer<T> = Result<T, ElementError>;
+
+/// A registered element class.
+pub struct ElementClass {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+    /// Its kind.
+    pub klass: &'static str,
+    /// How caps cross it, and its pads.
+    pub terms: CapsTerms,
+    /// Its properties.
+    pub properties: Vec<PropertyInfo>,
+    /// GStreamer's properties that are accepted and do nothing.
+    pub ignored: &'static [&'static str],
+    insert: fn(&mut EntityWorldMut<'_>),
+    set: fn(&mut EntityWorldMut<'_>, usize, PropertyValue),
+    get: fn(EntityRef<'_>, usize) -> Option<PropertyValue>,
+    enum_caps: fn(EntityRef<'_>, &CapsQuery<'_>, PadAt, u32) -> Answer<Option<Structure>>,
+    transform_caps: fn(EntityRef<'_>, PadAt, PadAt, &Structure, u32) -> Option<Structure>,
+    fixate: fn(EntityRef<'_>, PadAt, &Structure, Option<&Structure>) -> Option<Structure>,
+    accept_caps: fn(EntityRef<'_>, &PadCapsOf) -> Answer<()>,
+    propose_pool: fn(EntityRef<'_>, PadAt, &PadCapsOf) -> PoolConfig,
+    decide_pool: fn(EntityRef<'_>, &PadCapsOf, PoolConfig) -> Answer<Buffers>,
+    retains: fn(EntityRef<'_>, PadAt) -> u32,
+    link_capacity: fn(EntityRef<'_>) -> Option<u32>,
+    peek: fn(EntityRef<'_>, usize) -> Answer<Option<Vec<u8>>>,
+    timed: fn(EntityRef<'_>) -> bool,
+    open: fn(EntityRef<'_>) -> Option<Answer<Box<dyn Work>>>,
+}
+
+impl core::fmt::Debug for ElementClass {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ElementClass")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a property could be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetOutcome {
+    /// It is set.
+    Set,
+    /// GStreamer has it; here it is accepted and does nothing.
+    Ignored,
+}
+
+impl ElementClass {
+    /// The class of `T`.
+    pub(crate) fn of<T: Element>() -> ElementClass {
+        let default = T::default();
+        ElementClass {
+            name: T::NAME,
+            summary: T::SUMMARY,
+            klass: T::KLASS,
+            terms: CapsTerms {
+                flow: T::FLOW,
+                pads: T::pads(),
+            },
+            properties: T::properties()
+                .iter()
+                .map(|p| PropertyInfo {
+                    name: p.name,
+                    about: p.about,
+                    kind: p.kind,
+                    default: (p.get)(&default),
+                })
+                .collect(),
+            ignored: T::IGNORED,
+            insert: |entity| {
+                entity.insert(T::default());
+            },
+            set: |entity, index, value| {
+                if let (Some(mut settings), Some(property)) =
+                    (entity.get_mut::<T>(), T::properties().get(index))
+                {
+                    (property.set)(&mut settings, value);
+                }
+            },
+            get: |entity, index| {
+                let settings = entity.get::<T>()?;
+                Some((T::properties().get(index)?.get)(settings))
+            },
+            enum_caps: |entity, query, pad, index| match entity.get::<T>() {
+                Some(settings) => settings.enum_caps(query, pad, index),
+                None => Ok(None),
+            },
+            transform_caps: |entity, from, to, caps, index| {
+                entity.get::<T>()?.transform_caps(from, to, caps, index)
+            },
+            fixate: |entity, pad, caps, other| Some(entity.get::<T>()?.fixate(pad, caps, other)),
+            accept_caps: |entity, pads| match entity.get::<T>() {
+                Some(settings) => settings.accept_caps(pads),
+                None => Ok(()),
+            },
+            propose_pool: |entity, pad, pads| {
+                entity
+                    .get::<T>()
+                    .map_or(PoolConfig::default(), |s| s.propose_pool(pad, pads))
+            },
+            decide_pool: |entity, pads, downstream| match entity.get::<T>() {
+                Some(settings) => settings.decide_pool(pads, downstream),
+                None => Ok(Buffers::Passed),
+            },
+            retains: |entity, pad| entity.get::<T>().map_or(0, |s| s.retains(pad)),
+            link_capacity: |entity| entity.get::<T>().and_then(Element::link_capacity),
+            peek: |entity, max| match entity.get::<T>() {
+                Some(settings) => settings.peek(max),
+                None => Ok(None),
+            },
+            timed: |entity| entity.get::<T>().is_some_and(Element::timed),
+            open: |entity| entity.get::<T>().map(Element::open),
+        }
+    }
+
+    /// Gives an entity this class and its settings, all at their defaults.
+    pub fn insert(self: &Arc<Self>, entity: &mut EntityWorldMut<'_>) {
+        entity.insert(ClassRef(Arc::clone(self)));
+        (self.insert)(entity);
+    }
+
+    /// Sets a property of an element of this class.
+    ///
+    /// # Errors
+    /// [`PropertyError`]: no such property, or a value that it does not take.
+    pub fn set_property(
+        &self,
+        entity: &mut EntityWorldMut<'_>,
+        name: &str,
+        value: PropertyValue,
+    ) -> Result<SetOutcome, PropertyError> {
+        let Some(index) = self.find(name)? else {
+            return Ok(SetOutcome::Ignored);
+        };
+        let info = &self.properties[index];
+        let value = info.kind.check(info.name, value)?;
+        (self.set)(entity, index, value);
+        Ok(SetOutcome::Set)
+    }
+
+    /// Sets a property from its text, as on a launch line.
+    ///
+    /// # Errors
+    /// As [`ElementClass::set_property`].
+    pub fn set_property_text(
+        &self,
+        entity: &mut EntityWorldMut<'_>,
+        name: &str,
+        text: &str,
+    ) -> Result<SetOutcome, PropertyError> {
+        let Some(index) = self.find(name)? else {
+            return Ok(SetOutcome::Ignored);
+        };
+        let info = &self.properties[index];
+        let value = info.kind.parse(info.name, text)?;
+        (self.set)(entity, index, value);
+        Ok(SetOutcome::Set)
+    }
+
+    /// The property of an element of this class.
+    ///
+    /// # Errors
+    /// [`PropertyError::Unknown`].
+    pub fn property(
+        &self,
+        entity: EntityRef<'_>,
+        name: &str,
+    ) -> Result<Option<PropertyValue>, PropertyError> {
+        Ok(match self.find(name)? {
+            Some(index) => (self.get)(entity, index),
+            None => None,
+        })
+    }
+
+    fn find(&self, name: &str) -> Result<Option<usize>, PropertyError> {
+        if let Some(index) = self.properties.iter().position(|p| p.name == name) {
+            return Ok(Some(index));
+        }
+        if self.ignored.contains(&name) {
+            return Ok(None);
+        }
+        Err(PropertyError::Unknown {
+            element: self.name,
+            name: name.to_owned(),
+            closest: closest(name, self.properties.iter().map(|p| p.name)),
+        })
+    }
+
+    /// See [`Element::enum_caps`].
+    ///
+    /// # Errors
+    /// The element's.
+    pub fn enum_caps(
+        &self,
+        entity: EntityRef<'_>,
+        query: &CapsQuery<'_>,
+        pad: PadAt,
+        index: u32,
+    ) -> Answer<Option<Structure>> {
+        (self.enum_caps)(entity, query, pad, index)
+    }
+
+    /// See [`Element::transform_caps`].
+    pub fn transform_caps(
+        &self,
+        entity: EntityRef<'_>,
+        from: PadAt,
+        to: PadAt,
+        caps: &Structure,
+        index: u32,
+    ) -> Option<Structure> {
+        (self.transform_caps)(entity, from, to, caps, index)
+    }
+
+    /// See [`Element::fixate`].
+    pub fn fixate(
+        &self,
+        entity: EntityRef<'_>,
+        pad: PadAt,
+        caps: &Structure,
+        other: Option<&Structure>,
+    ) -> Structure {
+        (self.fixate)(entity, pad, caps, other).unwrap_or_else(|| Fixation::keep(caps, other))
+    }
+
+    /// See [`Element::accept_caps`].
+    ///
+    /// # Errors
+    /// The element's.
+    pub fn accept_caps(&self, entity: EntityRef<'_>, pads: &PadCapsOf) -> Answer<()> {
+        (self.accept_caps)(entity, pads)
+    }
+
+    /// See [`Element::propose_pool`].
+    pub fn propose_pool(&self, entity: EntityRef<'_>, pad: PadAt, pads: &PadCapsOf) -> PoolConfig {
+        (self.propose_pool)(entity, pad, pads)
+    }
+
+    /// See [`Element::decide_pool`].
+    ///
+    /// # Errors
+    /// The element's.
+    pub fn decide_pool(
+        &self,
+        entity: EntityRef<'_>,
+        pads: &PadCapsOf,
+        downstream: PoolConfig,
+    ) -> Answer<Buffers> {
+        (self.decide_pool)(entity, pads, downstream)
+    }
+
+    /// See [`Element::retains`].
+    pub fn retains(&self, entity: EntityRef<'_>, pad: PadAt) -> u32 {
+        (self.retains)(entity, pad)
+    }
+
+    /// See [`Element::link_capacity`].
+    pub fn link_capacity(&self, entity: EntityRef<'_>) -> Option<u32> {
+        (self.link_capacity)(entity)
+    }
+
+    /// See [`Element::peek`].
+    ///
+    /// # Errors
+    /// The element's.
+    pub fn peek(&self, entity: EntityRef<'_>, max: usize) -> Answer<Option<Vec<u8>>> {
+        (self.peek)(entity, max)
+    }
+
+    /// See [`Element::timed`].
+    pub fn timed(&self, entity: EntityRef<'_>) -> bool {
+        (self.timed)(entity)
+    }
+
+    /// See [`Element::open`].
+    ///
+    /// # Errors
+    /// The element's.
+    pub fn open(&self, entity: EntityRef<'_>) -> Answer<Box<dyn Work>> {
+        (self.open)(entity).unwrap_or_else(|| Ok(Box::new(super::PassThrough)))
+    }
+}
+
+/// The nearest of some names, if one is near enough to be meant: at most a third of its letters
+/// differ. Ties go to the first.
+pub(crate) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in names {
+        let distance = edit_distance(name, candidate);
+        if distance * 3 <= candidate.len().max(3) && best.is_none_or(|(d, _)| distance < d) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// Levenshtein's distance in bytes, of at most the first 64 of each.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let (a, b) = (&a[..a.len().min(64)], &b[..b.len().min(64)]);
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,154 @@
+//! How an element is written: one settings component, one work object, and hooks with defaults.
+//!
+//! An element is a typed component (its *settings*: what its properties say, there to be queried
+//! at any time) that implements [`Element`], and a [`Work`] that it makes when it leaves READY
+//! and that is dropped when it returns there. So a second run starts like the first by
+//! construction. Registering the component ([`Registry::register`]) gives it dispatch,
+//! properties, inspection, digests and documentation; no other file of the framework changes.
+
+mod class;
+mod process;
+mod property;
+mod registry;
+mod work;
+
+pub use class::{
+    Buffers, CapsQuery, CapsTerms, ElementClass, Flow, PadAt, PadTemplate, PeekError, Peeked,
+    PropertyInfo, SetOutcome,
+};
+pub use process::Process;
+pub use property::Property;
+pub use registry::{ClassRef, Registry, RegistryError};
+pub use work::{PadCapsOf, PassThrough, Work};
+
+use crate::element::class::Fixation;
+use bevy_ecs::component::{Component, Mutable};
+use tickpipe_components::caps::Structure;
+use tickpipe_components::fault::ElementError;
+use tickpipe_components::pool::PoolConfig;
+
+/// An element's settings and its answers while graphs are planned.
+///
+/// Everything here is a pure function of the settings and of what is asked: planning calls it
+/// without starting anything. What runs is the [`Work`] that [`Element::open`] makes.
+pub trait Element: Component<Mutability = Mutable> + Default {
+    /// The name in launch lines, GStreamer's where the thing is the same.
+    const NAME: &'static str;
+    /// What it does, in a sentence.
+    const SUMMARY: &'static str;
+    /// Its kind, such as `Source/Video`.
+    const KLASS: &'static str;
+    /// How caps cross it.
+    const FLOW: Flow;
+    /// Writable properties that GStreamer has on an element of this name, and that are accepted
+    /// here with a warning and do nothing.
+    const IGNORED: &'static [&'static str] = &[];
+
+    /// Its pads: sinks first, then sources.
+    fn pads() -> Vec<PadTemplate>;
+
+    /// Its properties.
+    fn properties() -> Vec<Property<Self>> {
+        Vec::new()
+    }
+
+    /// What a pad can do, one structure an index from 0, best first; `None` is the end.
+    ///
+    /// The default answers with the pad's template.
+    ///
+    /// # Errors
+    /// What made the answer impossible, such as a file that cannot be read.
+    fn enum_caps(
+        &self,
+        query: &CapsQuery<'_>,
+        pad: PadAt,
+        index: u32,
+    ) -> Result<Option<Structure>, ElementError> {
+        let _ = pad;
+        Ok(query.template.structures().get(index as usize).cloned())
+    }
+
+    /// What `to` can have when `from` has `caps`, one structure an index from 0, best first. A
+    /// field that is left out of the answer is unconstrained; a field that is copied is tied.
+    ///
+    /// Asked only of elements with [`Flow::Convert`], and of [`Flow::Lead`] between inputs. The
+    /// default ties everything.
+    fn transform_caps(
+        &self,
+        from: PadAt,
+        to: PadAt,
+        caps: &Structure,
+        index: u32,
+    ) -> Option<Structure> {
+        let _ = (from, to);
+        (index == 0).then(|| caps.clone())
+    }
+
+    /// Chooses among what is left for a pad. `other` is what was fixed already on the pad that
+    /// this one follows from. The default takes the first of each list and the lowest of each
+    /// range, and keeps what `other` has where that is possible.
+    fn fixate(&self, pad: PadAt, caps: &Structure, other: Option<&Structure>) -> Structure {
+        let _ = pad;
+        Fixation::keep(caps, other)
+    }
+
+    /// Checks what was agreed, before anything is allocated. Sinks are asked first.
+    ///
+    /// # Errors
+    /// Why these caps cannot be worked with.
+    fn accept_caps(&self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        let _ = pads;
+        Ok(())
+    }
+
+    /// The buffers that a sink pad would like to be given.
+    fn propose_pool(&self, pad: PadAt, pads: &PadCapsOf) -> PoolConfig {
+        let _ = (pad, pads);
+        PoolConfig::default()
+    }
+
+    /// Where the buffers of its source pads come from, given what downstream proposes.
+    ///
+    /// # Errors
+    /// Why no buffer can hold what was agreed.
+    fn decide_pool(
+        &self,
+        pads: &PadCapsOf,
+        downstream: PoolConfig,
+    ) -> Result<Buffers, ElementError> {
+        let _ = (pads, downstream);
+        Ok(Buffers::Passed)
+    }
+
+    /// How many buffers of a sink pad it keeps before it lets one go.
+    fn retains(&self, pad: PadAt) -> u32 {
+        let _ = pad;
+        0
+    }
+
+    /// How many buffers its links hold, where that is a setting of its own (a queue's size).
+    fn link_capacity(&self) -> Option<u32> {
+        None
+    }
+
+    /// The first bytes that it would emit, for planning: at most `max`. Asked of sources; what
+    /// passes buffers on unchanged is skipped by the asker.
+    ///
+    /// # Errors
+    /// Why they cannot be read; `Ok(None)` if it is no source of bytes.
+    fn peek(&self, max: usize) -> Result<Option<Vec<u8>>, ElementError> {
+        let _ = max;
+        Ok(None)
+    }
+
+    /// Whether buffers wait in it for their running time when the clock is not `free`.
+    fn timed(&self) -> bool {
+        false
+    }
+
+    /// READY to PAUSED: opens what it works with.
+    ///
+    /// # Errors
+    /// Why it cannot start; the graph stays where it is and says so.
+    fn open(&self) -> Result<Box<dyn Work>, ElementError>;
+}

@@ -1,0 +1,256 @@
+//! What an element may do in one tick: its own lane, and the buffers to read.
+
+use tickpipe_components::buffer::BufferMeta;
+use tickpipe_components::fabric::{BufferTable, Granted, Item, Lane, Posted, SinkFrame};
+use tickpipe_components::fault::{Code, Domain};
+use tickpipe_components::id::BufferId;
+use tickpipe_components::sync::SyncSet;
+use tickpipe_components::time::TimeBase;
+
+/// The view that an element has of one tick.
+///
+/// It reads what was delivered before the tick; what it emits is seen on the next. It writes only
+/// buffers that were granted to it, so elements of one tick cannot disturb one another.
+pub struct Process<'a> {
+    lane: &'a mut Lane,
+    buffers: &'a BufferTable,
+    recording: bool,
+}
+
+impl<'a> Process<'a> {
+    /// A view of a lane.
+    pub(crate) fn new(lane: &'a mut Lane, buffers: &'a BufferTable, recording: bool) -> Self {
+        Process {
+            lane,
+            buffers,
+            recording,
+        }
+    }
+
+    /// How many sink pads are linked.
+    pub fn inputs(&self) -> usize {
+        self.lane.inputs.len()
+    }
+
+    /// How many source pads are linked.
+    pub fn outputs(&self) -> usize {
+        self.lane.outputs.len()
+    }
+
+    /// The oldest item on a sink pad, left there.
+    #[inline]
+    pub fn peek(&self, pad: usize) -> Option<Item> {
+        let input = self.lane.inputs.get(pad)?;
+        if input.allowed == 0 {
+            return None;
+        }
+        input.queue.front()
+    }
+
+    /// Takes the oldest item of a sink pad, if this tick allows another. A buffer is then the
+    /// element's: it must be passed on, kept or released.
+    #[inline]
+    pub fn next(&mut self, pad: usize) -> Option<Item> {
+        let input = self.lane.inputs.get_mut(pad)?;
+        if input.allowed == 0 {
+            return None;
+        }
+        let item = input.queue.pop()?;
+        input.allowed -= 1;
+        match item.as_buffer() {
+            Some(_) => input.taken += 1,
+            None => input.eos = true,
+        }
+        Some(item)
+    }
+
+    /// Takes the next set of synchronised frames. Each is the element's.
+    pub fn next_set(&mut self) -> Option<SyncSet> {
+        self.lane.sync.as_mut()?.sets.pop_front()
+    }
+
+    /// Whether the synchroniser makes no further set.
+    pub fn sets_ended(&self) -> bool {
+        self.lane
+            .sync
+            .as_ref()
+            .is_some_and(|s| s.finished && s.sets.is_empty())
+    }
+
+    /// Whether the end was taken from every sink pad.
+    pub fn all_inputs_ended(&self) -> bool {
+        self.lane.inputs.iter().all(|i| i.eos)
+    }
+
+    /// How many items a source pad can still take this tick.
+    #[inline]
+    pub fn room(&self, pad: usize) -> usize {
+        self.lane.outputs.get(pad).map_or(0, |o| o.room as usize)
+    }
+
+    /// How many items every source pad can still take this tick.
+    #[inline]
+    pub fn room_everywhere(&self) -> usize {
+        let room = self.lane.outputs.iter().map(|o| o.room).min();
+        room.map_or(usize::MAX, |r| r as usize)
+    }
+
+    /// Times, length and flags of a buffer.
+    #[inline]
+    pub fn meta(&self, buffer: BufferId) -> &BufferMeta {
+        &self.buffers.meta[buffer.index()]
+    }
+
+    /// The valid bytes of a buffer.
+    #[inline]
+    pub fn bytes(&self, buffer: BufferId) -> &[u8] {
+        self.buffers.bytes(buffer)
+    }
+
+    /// A buffer of the element's own pool to fill, with the lowest number first; `None` if no
+    /// further one was granted for this tick. Its length is that of its memory until set.
+    pub fn acquire(&mut self) -> Option<Granted> {
+        let mut granted = self.lane.granted.pop_front()?;
+        granted.meta = BufferMeta {
+            len: granted.memory.len(),
+            ..BufferMeta::default()
+        };
+        Some(granted)
+    }
+
+    /// How many buffers of its own pool it may still acquire this tick.
+    pub fn granted(&self) -> usize {
+        self.lane.granted.len()
+    }
+
+    /// The memory of a buffer that the element holds alone, to write in place; `None` if another
+    /// holds it too, so that it must be copied.
+    pub fn write_in_place(&mut self, buffer: BufferId) -> Option<Granted> {
+        let at = self.lane.borrowed.iter().position(|g| g.buffer == buffer)?;
+        Some(self.lane.borrowed.swap_remove(at))
+    }
+
+    /// Counts a copy that was made because another element holds the buffer too.
+    pub fn count_copy(&mut self, bytes: usize) {
+        self.lane.copied.0 += 1;
+        self.lane.copied.1 += bytes as u64;
+    }
+
+    /// Emits a buffer that it filled.
+    pub fn push(&mut self, pad: usize, granted: Granted) {
+        let item = Item::buffer(granted.buffer);
+        self.lane.published.push(granted);
+        self.stage(pad, item);
+    }
+
+    /// Gives back a buffer that it acquired and did not fill.
+    pub fn discard(&mut self, granted: Granted) {
+        self.lane.granted.push_front(granted);
+    }
+
+    /// Passes on a buffer that it took.
+    #[inline]
+    pub fn forward(&mut self, pad: usize, buffer: BufferId) {
+        self.stage(pad, Item::buffer(buffer));
+    }
+
+    /// Passes on a buffer that it took to all source pads, a reference each.
+    pub fn forward_to_all(&mut self, buffer: BufferId) {
+        if self.lane.outputs.is_empty() {
+            self.release(buffer);
+            return;
+        }
+        for pad in 0..self.lane.outputs.len() {
+            if pad > 0 {
+                self.lane.retained.push(buffer);
+            }
+            self.stage(pad, Item::buffer(buffer));
+        }
+    }
+
+    /// Emits the end on all source pads, once; the element does nothing afterwards. A sink tells
+    /// the bus.
+    pub fn finish(&mut self) {
+        for pad in 0..self.lane.outputs.len() {
+            if !self.lane.outputs[pad].eos {
+                self.stage(pad, Item::EOS);
+            }
+        }
+        if self.lane.outputs.is_empty() && !self.lane.done {
+            self.lane.posted.push(Posted::Eos);
+        }
+        self.lane.done = true;
+    }
+
+    /// Lets go of a buffer that it took.
+    #[inline]
+    pub fn release(&mut self, buffer: BufferId) {
+        self.lane.released.push(buffer);
+    }
+
+    /// Lets go of a buffer that it should have passed on, and counts it.
+    pub fn drop_buffer(&mut self, buffer: BufferId) {
+        self.lane.dropped += 1;
+        self.release(buffer);
+    }
+
+    /// Posts a warning.
+    pub fn warn(&mut self, domain: Domain, code: Code) {
+        self.lane.posted.push(Posted::Warning(domain, code));
+    }
+
+    /// Passes on all that is on sink pad 0, to source pad 0.
+    #[inline]
+    pub fn pass_through(&mut self) {
+        while self.room(0) > 0 {
+            match self.next(0).map(Item::as_buffer) {
+                Some(Some(buffer)) => self.forward(0, buffer),
+                Some(None) => {
+                    self.finish();
+                    return;
+                }
+                None => return,
+            }
+        }
+    }
+
+    /// Whether each buffer waits for its own running time, so that only one may be taken a tick.
+    pub fn timed(&self) -> bool {
+        self.lane.timed
+    }
+
+    /// Whether the report wants to know each frame that a sink takes.
+    pub fn recording(&self) -> bool {
+        self.recording && self.lane.frames.is_some()
+    }
+
+    /// Tells the report of a frame that a sink took.
+    pub fn record(&mut self, pts: Option<i64>, time_base: TimeBase, hash: u64) {
+        if let Some(frames) = &mut self.lane.frames {
+            frames.push(SinkFrame {
+                pts,
+                time_base,
+                hash,
+            });
+        }
+    }
+
+    #[inline]
+    fn stage(&mut self, pad: usize, item: Item) {
+        match self.lane.outputs.get_mut(pad) {
+            Some(output) if !output.eos => {
+                output.room = output.room.saturating_sub(1);
+                match item.as_buffer() {
+                    Some(_) => output.emitted += 1,
+                    None => output.eos = true,
+                }
+                output.staged.push(item);
+            }
+            _ => {
+                if let Some(buffer) = item.as_buffer() {
+                    self.drop_buffer(buffer);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! `fakesink`: takes everything and shows it to nobody. `sync=true` holds each buffer until its
+//! running time, unless the clock is `free`.
+//!
+//! `tickpipe launch 'videotestsrc num-buffers=3 ! fakesink'`
+
+use super::FrameHasher;
+use crate::element::{Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
+use bevy_ecs::component::Component;
+use tickpipe_components::caps::Caps;
+use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fault::ElementError;
+
+/// Settings of `fakesink`.
+#[derive(Component, Clone, Debug, Default)]
+pub struct FakeSink {
+    /// Hold each buffer until its running time.
+    pub sync: bool,
+}
+
+impl Element for FakeSink {
+    const NAME: &'static str = "fakesink";
+    const SUMMARY: &'static str = "Takes everything and shows it to nobody";
+    const KLASS: &'static str = "Sink";
+    const FLOW: Flow = Flow::Separate;
+    const IGNORED: &'static [&'static str] = &[
+        "async",
+        "blocksize",
+        "can-activate-pull",
+        "can-activate-push",
+        "drop-out-of-segment",
+        "dump",
+        "enable-last-sample",
+        "last-message",
+        "max-bitrate",
+        "max-lateness",
+        "name",
+        "num-buffers",
+        "parent",
+        "processing-deadline",
+        "qos",
+        "render-delay",
+        "signal-handoffs",
+        "silent",
+        "state-error",
+        "throttle-time",
+        "ts-offset",
+    ];
+
+    fn pads() -> Vec<PadTemplate> {
+        vec![PadTemplate::sink("sink", Caps::any())]
+    }
+
+    fn properties() -> Vec<Property<Self>> {
+        vec![crate::field!(
+            Bool,
+            "sync",
+            "Hold each buffer until its running time; the clock `free` never waits",
+            sync
+        )]
+    }
+
+    fn timed(&self) -> bool {
+        self.sync
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        Ok(Box::new(Swallow::default()))
+    }
+}
+
+#[derive(Default)]
+struct Swallow {
+    hasher: FrameHasher,
+}
+
+impl Work for Swallow {
+    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        self.hasher = FrameHasher::new(pads);
+        Ok(())
+    }
+
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        while let Some(item) = process.next(0) {
+            match item.as_buffer() {
+                Some(buffer) => {
+                    if process.recording() {
+                        let hash = self.hasher.hash(process.bytes(buffer));
+                        let meta = *process.meta(buffer);
+                        process.record(meta.pts, meta.time_base, hash);
+                    }
+                    process.release(buffer);
+                    if process.timed() {
+                        break;
+                    }
+                }
+                None => {
+                    process.finish();
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&self, _visitor: &mut dyn StateVisitor) {}
+}

@@ -1,0 +1,150 @@
+//! `fakesrc`: buffers of zeros, as fast as they are taken.
+//!
+//! `tickpipe launch 'fakesrc num-buffers=3 sizetype=fixed sizemax=16 ! fakesink'`
+
+use crate::element::{Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
+use bevy_ecs::component::Component;
+use tickpipe_components::caps::Caps;
+use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fault::ElementError;
+use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::property::{Choice, PropertyKind, PropertyValue};
+
+/// Settings of `fakesrc`.
+#[derive(Component, Clone, Debug)]
+pub struct FakeSrc {
+    /// Buffers to make; -1 for no end.
+    pub num_buffers: i32,
+    /// Bytes of a buffer with `sizetype=fixed`; with `empty` they have none.
+    pub sizemax: u32,
+    /// Whether buffers have bytes.
+    pub fixed: bool,
+}
+
+impl Default for FakeSrc {
+    fn default() -> Self {
+        FakeSrc {
+            num_buffers: -1,
+            sizemax: 4096,
+            fixed: false,
+        }
+    }
+}
+
+const SIZE_TYPES: &[Choice] = &[
+    Choice {
+        number: 1,
+        name: "empty",
+    },
+    Choice {
+        number: 2,
+        name: "fixed",
+    },
+];
+
+impl Element for FakeSrc {
+    const NAME: &'static str = "fakesrc";
+    const SUMMARY: &'static str = "Buffers of zeros, as fast as they are taken";
+    const KLASS: &'static str = "Source";
+    const FLOW: Flow = Flow::Separate;
+    const IGNORED: &'static [&'static str] = &[
+        "automatic-eos",
+        "blocksize",
+        "can-activate-pull",
+        "can-activate-push",
+        "data",
+        "datarate",
+        "do-timestamp",
+        "dump",
+        "filltype",
+        "format",
+        "is-live",
+        "name",
+        "parent",
+        "parentsize",
+        "pattern",
+        "signal-handoffs",
+        "silent",
+        "sizemin",
+        "sync",
+        "typefind",
+    ];
+
+    fn pads() -> Vec<PadTemplate> {
+        vec![PadTemplate::source("src", Caps::any())]
+    }
+
+    fn properties() -> Vec<Property<Self>> {
+        vec![
+            crate::field!(
+                Int(-1, i32::MAX as i64),
+                "num-buffers",
+                "Buffers to make before the end; -1 for no end",
+                num_buffers
+            ),
+            crate::field!(
+                Int(0, i32::MAX as i64),
+                "sizemax",
+                "Bytes of a buffer, with sizetype=fixed",
+                sizemax
+            ),
+            Property::new(
+                "sizetype",
+                "Whether buffers have bytes",
+                PropertyKind::Choice(SIZE_TYPES),
+                |s: &FakeSrc| PropertyValue::from(if s.fixed { "fixed" } else { "empty" }),
+                |s, v| s.fixed = v == PropertyValue::from("fixed"),
+            ),
+        ]
+    }
+
+    fn decide_pool(
+        &self,
+        _pads: &PadCapsOf,
+        downstream: PoolConfig,
+    ) -> Result<Buffers, ElementError> {
+        let own = PoolConfig {
+            size: if self.fixed { self.sizemax as usize } else { 0 },
+            ..PoolConfig::default()
+        };
+        Ok(Buffers::Own(own.merge(downstream)))
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        Ok(Box::new(Zeros {
+            left: u64::try_from(self.num_buffers).ok(),
+            size: if self.fixed { self.sizemax as usize } else { 0 },
+            index: 0,
+        }))
+    }
+}
+
+struct Zeros {
+    left: Option<u64>,
+    size: usize,
+    index: u64,
+}
+
+impl Work for Zeros {
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        while process.room(0) > 0 {
+            if self.left == Some(0) {
+                process.finish();
+                break;
+            }
+            let Some(mut buffer) = process.acquire() else {
+                break;
+            };
+            buffer.meta.len = self.size;
+            buffer.meta.index = self.index;
+            self.index += 1;
+            self.left = self.left.map(|n| n - 1);
+            process.push(0, buffer);
+        }
+        Ok(())
+    }
+
+    fn state(&self, visitor: &mut dyn StateVisitor) {
+        visitor.unsigned("index", self.index);
+    }
+}

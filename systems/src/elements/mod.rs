@@ -1,0 +1,24 @@
+//! The elements that come with the engine, one folder per media domain.
+//!
+//! Each domain registers its own; adding an element means adding its file and its line there.
+
+pub mod core;
+#[cfg(feature = "file")]
+pub mod file;
+#[cfg(feature = "video")]
+pub mod video;
+
+use crate::element::{Registry, RegistryError};
+
+/// Registers all elements of this build.
+///
+/// # Errors
+/// [`RegistryError::Taken`] if a name is registered already.
+pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    core::register(registry)?;
+    #[cfg(feature = "file")]
+    file::register(registry)?;
+    #[cfg(feature = "video")]
+    video::register(registry)?;
+    Ok(())
+}

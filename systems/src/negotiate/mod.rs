@@ -1,0 +1,100 @@
+//! Phase 3: solves the caps of graphs that enter PAUSED, and has every element accept them.
+//!
+//! Two passes as in mpipe, driven from the source: what each pad can have is narrowed downstream
+//! and back until nothing changes; then each piece of wire is fixed, sources first. Planning
+//! calls [`solve`] alone, and a run uses exactly what it answers.
+
+mod conflict;
+mod solve;
+
+pub use conflict::{Conflict, Side};
+pub use solve::{Negotiation, NegotiationError, Solution};
+
+use crate::element::PadCapsOf;
+use crate::pipelines::Works;
+use crate::state::{Graphs, Topology, fail};
+use bevy_ecs::world::World;
+use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::graph::PadCaps;
+use tickpipe_components::limits::Limits;
+
+/// The negotiate phase.
+pub fn negotiate(world: &mut World) {
+    if world.resource::<Graphs>().starting.is_empty() {
+        return;
+    }
+    let starting = core::mem::take(&mut world.resource_mut::<Graphs>().starting);
+    for (id, mut start) in starting {
+        let limits = world.resource::<Limits>().clone();
+        match solve(world, &start.topology, &limits) {
+            Ok(solution) => {
+                if !set_caps(world, &start.topology, &solution) {
+                    continue;
+                }
+                start.solution = Some(solution);
+                world.resource_mut::<Graphs>().starting.push((id, start));
+            }
+            Err(NegotiationError::Element { node, error }) => {
+                let node = &start.topology.nodes[node];
+                fail(world, id, Some((node.id, &node.name)), &error);
+            }
+            Err(error) => {
+                if let NegotiationError::Conflict(conflict) = &error {
+                    let conflict = (**conflict).clone();
+                    world
+                        .resource_mut::<Graphs>()
+                        .conflicts
+                        .insert(id, conflict);
+                }
+                let error = ElementError::new(Domain::Caps, Code::NotNegotiated, error);
+                fail(world, id, None, &error);
+            }
+        }
+    }
+}
+
+/// Solves the caps of a graph, and asks each element whether it can work with them.
+///
+/// # Errors
+/// [`NegotiationError`].
+pub fn solve(
+    world: &World,
+    topology: &Topology,
+    limits: &Limits,
+) -> Result<Solution, NegotiationError> {
+    let solution = Negotiation::new(world, topology, limits)?.solve()?;
+    for (node, n) in topology.nodes.iter().enumerate().rev() {
+        let pads = solution.pads_of(topology, node);
+        n.class
+            .accept_caps(world.entity(n.entity), &pads)
+            .map_err(|error| NegotiationError::Element { node, error })?;
+    }
+    Ok(solution)
+}
+
+/// Tells pads and elements what was agreed, sinks first; `false` if one refused.
+fn set_caps(world: &mut World, topology: &Topology, solution: &Solution) -> bool {
+    for (caps, link) in solution.links.iter().zip(&topology.links) {
+        for pad in [link.from.pad, link.to.pad] {
+            if let Some(mut agreed) = world.get_mut::<PadCaps>(pad) {
+                agreed.0 = caps.clone();
+            }
+        }
+    }
+    for (lane, node) in topology.nodes.iter().enumerate().rev() {
+        let pads: PadCapsOf = solution.pads_of(topology, lane);
+        let mut works = world.resource_mut::<Works>();
+        let Some(slot) = works
+            .pipelines
+            .get_mut(topology.id.index())
+            .and_then(|w| w.slots.get_mut(lane))
+        else {
+            continue;
+        };
+        if let Err(error) = slot.work.set_caps(&pads) {
+            fail(world, topology.id, Some((node.id, &node.name)), &error);
+            return false;
+        }
+    }
+    true
+}

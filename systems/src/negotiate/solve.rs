@@ -1,0 +1,476 @@
+//! Narrowing what each piece of wire can have until nothing changes, then fixing it.
+//!
+//! Pads that must have the same caps (through queues, tees, filters, identities) are one *wire*.
+//! Each wire has the set of caps that it can still have; constraints of single pads narrow it
+//! once, converters narrow it from both sides until nothing changes. On graphs whose converters
+//! form a tree every value that is left is part of a solution, so fixing never has to go back;
+//! elsewhere other structures of a wire are tried in order.
+
+use super::conflict::{Conflict, Side, explain};
+use crate::element::{CapsQuery, Flow, PadAt, PadCapsOf, PeekError, Peeked};
+use crate::state::Topology;
+use bevy_ecs::world::World;
+use std::collections::VecDeque;
+use thiserror::Error;
+use tickpipe_components::caps::{Caps, CapsLimitError, Structure};
+use tickpipe_components::fault::ElementError;
+use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
+
+/// The caps of each link.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// By link; ANY where nothing constrains it.
+    pub links: Vec<Caps>,
+    /// Pieces of wire whose two sides differ across a converter: (element, source caps, sink
+    /// caps) can be told from `links`; kept here is the number of steps that it took.
+    pub work: u64,
+}
+
+impl Solution {
+    /// The caps of an element's linked pads.
+    pub fn pads_of(&self, topology: &Topology, node: usize) -> PadCapsOf {
+        let of = |links: &[usize]| links.iter().map(|&l| self.links[l].clone()).collect();
+        PadCapsOf {
+            sinks: of(&topology.nodes[node].inputs),
+            sources: of(&topology.nodes[node].outputs),
+        }
+    }
+}
+
+/// Why there are no caps for a graph.
+#[derive(Debug, Error)]
+pub enum NegotiationError {
+    /// Two pads cannot agree.
+    #[error("{0}")]
+    Conflict(Box<Conflict>),
+    /// An element could not say what it can do, or refused.
+    #[error("{error}")]
+    Element {
+        /// The element, as an index into the topology's nodes.
+        node: usize,
+        /// Why.
+        error: ElementError,
+    },
+    /// The search took more steps than it may; whether there is an answer is not known.
+    #[error("no answer within the limit: {0}")]
+    Limit(#[from] LimitExceeded),
+    /// A caps operation went past a limit of caps.
+    #[error(transparent)]
+    Caps(#[from] CapsLimitError),
+}
+
+/// What a single pad demands of its wire.
+#[derive(Clone, Debug)]
+pub(super) struct Demand {
+    pub(super) wire: usize,
+    pub(super) node: usize,
+    pub(super) pad: PadAt,
+    pub(super) caps: Caps,
+}
+
+/// Two pads of one element whose caps follow from one another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arc {
+    pub(super) node: usize,
+    pub(super) from: (usize, PadAt),
+    pub(super) to: (usize, PadAt),
+}
+
+/// A graph's caps problem.
+pub struct Negotiation<'a> {
+    pub(super) world: &'a World,
+    pub(super) topology: &'a Topology,
+    /// Per link its wire.
+    pub(super) wire_of: Vec<usize>,
+    pub(super) demands: Vec<Demand>,
+    pub(super) arcs: Vec<Arc>,
+    arcs_from: Vec<Vec<usize>>,
+    pub(super) domains: Vec<Caps>,
+    limits: &'a Limits,
+    work: u64,
+}
+
+impl<'a> Negotiation<'a> {
+    /// Reads the problem: asks every pad what it can do.
+    ///
+    /// # Errors
+    /// [`NegotiationError::Element`] if an element cannot say, [`NegotiationError::Limit`] if it
+    /// does not stop answering.
+    pub fn new(
+        world: &'a World,
+        topology: &'a Topology,
+        limits: &'a Limits,
+    ) -> Result<Negotiation<'a>, NegotiationError> {
+        let (wire_of, wires) = wires(topology);
+        let mut n = Negotiation {
+            world,
+            topology,
+            wire_of,
+            demands: Vec::new(),
+            arcs: Vec::new(),
+            arcs_from: vec![Vec::new(); wires],
+            domains: vec![Caps::any(); wires],
+            limits,
+            work: 0,
+        };
+        for node in 0..topology.nodes.len() {
+            n.ask(node)?;
+            n.relate(node);
+        }
+        Ok(n)
+    }
+
+    fn pads(&self, node: usize) -> impl Iterator<Item = (usize, PadAt)> + use<'a> {
+        let n = &self.topology.nodes[node];
+        let sinks = n.inputs.iter().enumerate();
+        let sources = n.outputs.iter().enumerate();
+        sinks
+            .map(|(i, &l)| (l, PadAt::sink(i)))
+            .chain(sources.map(|(i, &l)| (l, PadAt::source(i))))
+    }
+
+    /// What each pad of an element can do.
+    fn ask(&mut self, node: usize) -> Result<(), NegotiationError> {
+        let n = &self.topology.nodes[node];
+        let entity = self.world.entity(n.entity);
+        let (world, topology) = (self.world, self.topology);
+        for (link, pad) in self.pads(node) {
+            let template = template(topology, world, node, pad);
+            let peek = |max: usize| peek(world, topology, node, max);
+            let query = CapsQuery {
+                template: &template,
+                peek: &peek,
+            };
+            if template.is_any() && n.class.terms.flow != Flow::Wire {
+                continue;
+            }
+            let mut caps = Caps::empty();
+            let most = self.limits.get(Limit::EnumCaps);
+            let mut index = 0;
+            loop {
+                let answer = n.class.enum_caps(entity, &query, pad, index);
+                match answer.map_err(|error| NegotiationError::Element { node, error })? {
+                    Some(structure) => caps.push(structure)?,
+                    None => break,
+                }
+                index += 1;
+                self.limits.check(
+                    Limit::EnumCaps,
+                    &format!("answers of {} to enum_caps", n.name),
+                    u64::from(index),
+                )?;
+                debug_assert!(u64::from(index) <= most);
+            }
+            if index == 0 && template.is_any() {
+                continue;
+            }
+            self.demands.push(Demand {
+                wire: self.wire_of[link],
+                node,
+                pad,
+                caps,
+            });
+        }
+        Ok(())
+    }
+
+    /// Which pads of an element follow from which.
+    fn relate(&mut self, node: usize) {
+        let pads: Vec<(usize, PadAt)> = self.pads(node).collect();
+        let related: Vec<((usize, PadAt), (usize, PadAt))> =
+            match self.topology.nodes[node].class.terms.flow {
+                Flow::Wire | Flow::Separate => Vec::new(),
+                Flow::Convert => pads
+                    .iter()
+                    .filter(|p| p.1.is_sink())
+                    .flat_map(|&s| {
+                        let sources = pads.iter().filter(|p| !p.1.is_sink());
+                        sources.map(move |&o| (s, o))
+                    })
+                    .collect(),
+                Flow::Lead => {
+                    let others = pads.iter().filter(|p| p.1.is_sink() && p.1.index > 0);
+                    others.map(|&p| (pads[0], p)).collect()
+                }
+            };
+        for (a, b) in related {
+            for (from, to) in [(a, b), (b, a)] {
+                self.arcs_from[self.wire_of[from.0]].push(self.arcs.len());
+                self.arcs.push(Arc {
+                    node,
+                    from: (self.wire_of[from.0], from.1),
+                    to: (self.wire_of[to.0], to.1),
+                });
+            }
+        }
+    }
+
+    /// Finds the caps of each link.
+    ///
+    /// # Errors
+    /// [`NegotiationError`].
+    pub fn solve(mut self) -> Result<Solution, NegotiationError> {
+        for i in 0..self.demands.len() {
+            let wire = self.demands[i].wire;
+            let met = self.domains[wire].intersect(&self.demands[i].caps)?;
+            if met.is_empty() {
+                let demand = self.demands[i].clone();
+                return Err(self.conflict_at(wire, Side::of_demand(&self, &demand)));
+            }
+            self.domains[wire] = met;
+        }
+        self.propagate((0..self.domains.len()).collect())?;
+        for link in 0..self.topology.links.len() {
+            if self.wire_of[link] == wire_first(&self.wire_of, link) {
+                self.fix(link)?;
+            }
+        }
+        Ok(Solution {
+            links: self
+                .wire_of
+                .iter()
+                .map(|&w| self.domains[w].clone())
+                .collect(),
+            work: self.work,
+        })
+    }
+
+    /// Narrows the neighbours of the wires that changed, until nothing changes.
+    fn propagate(&mut self, changed: VecDeque<usize>) -> Result<(), NegotiationError> {
+        let mut queue = changed;
+        let mut queued = vec![false; self.domains.len()];
+        queue.iter().for_each(|&w| queued[w] = true);
+        while let Some(wire) = queue.pop_front() {
+            queued[wire] = false;
+            for i in 0..self.arcs_from[wire].len() {
+                let arc = self.arcs[self.arcs_from[wire][i]];
+                let Some(reachable) = self.image(&arc)? else {
+                    continue;
+                };
+                let to = arc.to.0;
+                let met = self.domains[to].intersect(&reachable)?;
+                if met.is_empty() {
+                    let side = Side::across(self, &arc, reachable);
+                    return Err(self.conflict_at(to, side));
+                }
+                if met != self.domains[to] {
+                    self.domains[to] = met;
+                    if !queued[to] {
+                        queued[to] = true;
+                        queue.push_back(to);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What `to` can have given what `from` can; `None` if that says nothing.
+    fn image(&mut self, arc: &Arc) -> Result<Option<Caps>, NegotiationError> {
+        let domain = self.domains[arc.from.0].clone();
+        self.image_of(arc, &domain)
+    }
+
+    pub(super) fn image_of(
+        &mut self,
+        arc: &Arc,
+        domain: &Caps,
+    ) -> Result<Option<Caps>, NegotiationError> {
+        if domain.is_any() {
+            return Ok(None);
+        }
+        let n = &self.topology.nodes[arc.node];
+        let entity = self.world.entity(n.entity);
+        let mut image = Caps::empty();
+        for structure in domain.structures() {
+            let mut index = 0;
+            while let Some(to) = n
+                .class
+                .transform_caps(entity, arc.from.1, arc.to.1, structure, index)
+            {
+                image.push(to)?;
+                index += 1;
+                self.work += 1;
+                self.limits.check(
+                    Limit::EnumCaps,
+                    &format!("answers of {} to transform_caps", n.name),
+                    u64::from(index),
+                )?;
+            }
+        }
+        self.limits
+            .check(Limit::CapsWork, "steps of this negotiation", self.work)?;
+        image.simplify();
+        Ok(Some(image))
+    }
+
+    /// Fixes the wire of a link; everything upstream of it is fixed already.
+    fn fix(&mut self, link: usize) -> Result<(), NegotiationError> {
+        let wire = self.wire_of[link];
+        if self.domains[wire].is_any() {
+            return Ok(());
+        }
+        let (node, pad) = self.feeder(link);
+        let n = &self.topology.nodes[node];
+        let entity = self.world.entity(n.entity);
+        let other = self
+            .arcs
+            .iter()
+            .find(|a| a.node == node && a.to.0 == wire && a.from.1.is_sink())
+            .and_then(|a| self.domains[a.from.0].structures().first().cloned());
+        let choices = self.without_conversion(wire)?;
+        let mut first_error = None;
+        for structure in choices.structures() {
+            let fixed = n.class.fixate(entity, pad, structure, other.as_ref());
+            let before = self.domains.clone();
+            self.domains[wire] = Caps::from(fixed);
+            match self.propagate(VecDeque::from([wire])) {
+                Ok(()) => return Ok(()),
+                Err(error) => {
+                    self.domains = before;
+                    first_error.get_or_insert(error);
+                }
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    /// The element and source pad that feed a wire: those of its first link in graph order.
+    fn feeder(&self, link: usize) -> (usize, PadAt) {
+        let mut link = link;
+        loop {
+            let from = self.topology.links[link].from;
+            let node = &self.topology.nodes[from.node];
+            let upstream = node.inputs.first().filter(|l| {
+                matches!(node.class.terms.flow, Flow::Wire | Flow::Lead)
+                    && self.wire_of[**l] == self.wire_of[link]
+            });
+            match upstream {
+                Some(&up) => link = up,
+                None => return (from.node, PadAt::source(from.index)),
+            }
+        }
+    }
+
+    /// What a wire can have so that the converters after it have nothing to convert, as far down
+    /// as that is possible; then everything else that it can have.
+    fn without_conversion(&mut self, wire: usize) -> Result<Caps, NegotiationError> {
+        let mut wanted = self.domains[wire].clone();
+        let mut at = wire;
+        let mut seen = vec![at];
+        loop {
+            let next = self
+                .arcs
+                .iter()
+                .find(|a| {
+                    a.from.0 == at
+                        && a.from.1.is_sink()
+                        && !a.to.1.is_sink()
+                        && !seen.contains(&a.to.0)
+                })
+                .map(|a| a.to.0);
+            let Some(next) = next else { break };
+            let both = wanted.intersect(&self.domains[next])?;
+            if both.is_empty() {
+                break;
+            }
+            wanted = both.intersect(&self.domains[wire])?;
+            seen.push(next);
+            at = next;
+        }
+        // Only fields that the wire itself knows are kept: the others belong to what follows.
+        wanted.append(&self.domains[wire])?;
+        Ok(wanted)
+    }
+
+    fn conflict_at(&self, wire: usize, side: Side) -> NegotiationError {
+        NegotiationError::Conflict(Box::new(explain(self, wire, side)))
+    }
+}
+
+/// The lowest wire number of a link's wire is its own index in order of first links.
+fn wire_first(wire_of: &[usize], link: usize) -> usize {
+    // A wire is fixed at its first link; later links of it find it fixed already.
+    let wire = wire_of[link];
+    if wire_of[..link].contains(&wire) {
+        usize::MAX
+    } else {
+        wire
+    }
+}
+
+/// Joins links that must have the same caps; wires are numbered in order of their first link.
+fn wires(topology: &Topology) -> (Vec<usize>, usize) {
+    let mut parent: Vec<usize> = (0..topology.links.len()).collect();
+    fn root(parent: &mut [usize], mut link: usize) -> usize {
+        while parent[link] != link {
+            parent[link] = parent[parent[link]];
+            link = parent[link];
+        }
+        link
+    }
+    for node in &topology.nodes {
+        let joined: Vec<usize> = match node.class.terms.flow {
+            Flow::Wire => node.inputs.iter().chain(&node.outputs).copied().collect(),
+            Flow::Lead => node
+                .inputs
+                .first()
+                .into_iter()
+                .chain(&node.outputs)
+                .copied()
+                .collect(),
+            Flow::Convert | Flow::Separate => Vec::new(),
+        };
+        for pair in joined.windows(2) {
+            let (a, b) = (root(&mut parent, pair[0]), root(&mut parent, pair[1]));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    let mut number = vec![usize::MAX; parent.len()];
+    let mut wires = 0;
+    let mut wire_of = Vec::with_capacity(parent.len());
+    for link in 0..parent.len() {
+        let r = root(&mut parent, link);
+        if number[r] == usize::MAX {
+            number[r] = wires;
+            wires += 1;
+        }
+        wire_of.push(number[r]);
+    }
+    (wire_of, wires)
+}
+
+/// The caps of a pad's template.
+fn template(topology: &Topology, world: &World, node: usize, pad: PadAt) -> Caps {
+    let info = topology
+        .end(node, pad)
+        .and_then(|end| world.get::<tickpipe_components::graph::Pad>(end.pad));
+    let templates = &topology.nodes[node].class.terms.pads;
+    info.and_then(|i| templates.get(i.template))
+        .map_or_else(Caps::any, |t| t.caps.clone())
+}
+
+/// The first bytes that will arrive on sink pad 0 of a node.
+fn peek(world: &World, topology: &Topology, node: usize, max: usize) -> Result<Peeked, PeekError> {
+    let mut at = node;
+    loop {
+        let n = &topology.nodes[at];
+        let not_bytes = || PeekError::NotBytes(topology.nodes[node].name.clone());
+        if let Some(bytes) = n.class.peek(world.entity(n.entity), max)? {
+            let whole = bytes.len() < max;
+            return Ok(Peeked { bytes, whole });
+        }
+        if at != node && n.class.terms.flow != Flow::Wire {
+            return Err(not_bytes());
+        }
+        let &link = n.inputs.first().ok_or_else(not_bytes)?;
+        at = topology.links[link].from.node;
+    }
+}
+
+/// Structures of both in which a field differs, for tests of what is tied.
+pub(super) fn only(field: &str, structure: &Structure) -> Option<Structure> {
+    let mut alone = Structure::new(structure.media());
+    alone.set(field, structure.get(field)?.clone()).ok()?;
+    Some(alone)
+}

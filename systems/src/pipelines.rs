@@ -1,0 +1,111 @@
+//! Elements at work, beside the fabric's lanes, and walking the pipelines on several threads.
+
+use crate::element::{PassThrough, Work};
+use bevy_ecs::resource::Resource;
+use tickpipe_components::fabric::{Fabric, PipelineFabric};
+use tickpipe_components::fault::ElementError;
+
+/// An element at work and what is told of it.
+pub struct WorkSlot {
+    /// What runs.
+    pub work: Box<dyn Work>,
+    /// The element's name.
+    pub name: Box<str>,
+    /// Why it failed, if it did.
+    pub fault: Option<ElementError>,
+}
+
+impl WorkSlot {
+    /// A slot for an element that was not opened yet.
+    pub fn closed(name: &str) -> WorkSlot {
+        WorkSlot {
+            work: Box::new(PassThrough),
+            name: name.into(),
+            fault: None,
+        }
+    }
+}
+
+/// The elements of one pipeline, by lane.
+#[derive(Default)]
+pub struct PipelineWorks {
+    /// By [`LaneId`](tickpipe_components::id::LaneId).
+    pub slots: Vec<WorkSlot>,
+}
+
+/// The elements at work of all pipelines.
+#[derive(Resource, Default)]
+pub struct Works {
+    /// By [`PipelineId`](tickpipe_components::id::PipelineId).
+    pub pipelines: Vec<PipelineWorks>,
+}
+
+/// Lanes that must have run in the last tick for another thread to be asked to help: below, a
+/// pipeline's share of a phase costs less than waking it (measured: see docs/architecture.md).
+const GRAIN: usize = 512;
+
+/// Runs `f` for each pipeline of the window, on several threads where that pays. Pipelines share
+/// nothing, so the order makes no difference.
+pub(crate) fn each(fabric: &mut Fabric, f: impl Fn(&mut PipelineFabric) + Sync + Copy) {
+    let parallel = fabric.parallel;
+    let active = fabric.active();
+    if parallel && worth_it(active) {
+        split(active, f);
+    } else {
+        active.iter_mut().for_each(f);
+    }
+}
+
+/// As [`each`], with the elements at work.
+pub(crate) fn each_with_works(
+    fabric: &mut Fabric,
+    works: &mut Works,
+    f: impl Fn(&mut PipelineFabric, &mut PipelineWorks, bool) + Sync + Copy,
+) {
+    let parallel = fabric.parallel;
+    let end = fabric.window.end.min(works.pipelines.len());
+    let start = fabric.window.start.min(end);
+    let active = fabric.active();
+    let works = &mut works.pipelines[start..end];
+    if parallel && worth_it(active) {
+        split_with_works(active, works, f);
+    } else {
+        for (p, w) in active.iter_mut().zip(works) {
+            f(p, w, parallel);
+        }
+    }
+}
+
+fn worth_it(active: &[PipelineFabric]) -> bool {
+    active.len() > 1 && active.iter().map(|p| p.ready.len()).sum::<usize>() >= GRAIN
+}
+
+/// Halves until a piece is a single pipeline or small; `join` allocates nothing.
+fn split(pipelines: &mut [PipelineFabric], f: impl Fn(&mut PipelineFabric) + Sync + Copy) {
+    if pipelines.len() > 1 && worth_it(pipelines) {
+        let (left, right) = pipelines.split_at_mut(pipelines.len() / 2);
+        rayon::join(|| split(left, f), || split(right, f));
+    } else {
+        pipelines.iter_mut().for_each(f);
+    }
+}
+
+fn split_with_works(
+    pipelines: &mut [PipelineFabric],
+    works: &mut [PipelineWorks],
+    f: impl Fn(&mut PipelineFabric, &mut PipelineWorks, bool) + Sync + Copy,
+) {
+    if pipelines.len() > 1 && worth_it(pipelines) {
+        let middle = pipelines.len() / 2;
+        let (left, right) = pipelines.split_at_mut(middle);
+        let (left_works, right_works) = works.split_at_mut(middle.min(works.len()));
+        rayon::join(
+            || split_with_works(left, left_works, f),
+            || split_with_works(right, right_works, f),
+        );
+    } else {
+        for (p, w) in pipelines.iter_mut().zip(works) {
+            f(p, w, true);
+        }
+    }
+}

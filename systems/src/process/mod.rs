@@ -1,0 +1,126 @@
+//! Phase 7: runs the ready elements, on several threads where that pays.
+//!
+//! It may touch lanes and elements at work; buffers that are not granted are only read. A panic
+//! of an element is caught and fails its pipeline, no other.
+
+use crate::element::Process;
+use crate::pipelines::{PipelineWorks, WorkSlot, Works, each_with_works};
+use bevy_ecs::system::ResMut;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use thiserror::Error;
+use tickpipe_components::fabric::{BufferTable, Fabric, Lane, PipelineFabric, Posted};
+use tickpipe_components::fault::{Code, Domain, ElementError};
+
+/// What a caught panic said.
+#[derive(Clone, Debug, Error)]
+#[error("the element panicked: {0}")]
+pub struct Panicked(String);
+
+/// The process phase.
+pub fn process(mut fabric: ResMut<Fabric>, mut works: ResMut<Works>) {
+    each_with_works(&mut fabric, &mut works, pipeline);
+}
+
+fn pipeline(p: &mut PipelineFabric, works: &mut PipelineWorks, parallel: bool) {
+    let PipelineFabric {
+        lanes,
+        buffers,
+        ready,
+        recording,
+        tick,
+        ..
+    } = p;
+    let run = Run {
+        buffers,
+        recording: *recording,
+        tick: *tick,
+    };
+    if parallel && ready.iter().filter(|l| lanes[**l as usize].heavy).count() > 1 {
+        run.split(lanes, &mut works.slots, 0, ready);
+    } else {
+        run.one_by_one(lanes, &mut works.slots, 0, ready);
+    }
+}
+
+/// What all elements of a pipeline share in a tick.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    buffers: &'a BufferTable,
+    recording: bool,
+    tick: u64,
+}
+
+impl Run<'_> {
+    /// Runs `ready` lanes; the slices begin at lane `base`.
+    fn one_by_one(self, lanes: &mut [Lane], slots: &mut [WorkSlot], base: usize, ready: &[u32]) {
+        for &lane in ready {
+            let at = lane as usize - base;
+            self.element(&mut lanes[at], &mut slots[at]);
+        }
+    }
+
+    /// Halves the ready lanes until a piece has at most one heavy one.
+    fn split(self, lanes: &mut [Lane], slots: &mut [WorkSlot], base: usize, ready: &[u32]) {
+        let heavy = ready
+            .iter()
+            .filter(|l| lanes[**l as usize - base].heavy)
+            .count();
+        if heavy < 2 {
+            return self.one_by_one(lanes, slots, base, ready);
+        }
+        // The middle of the heavy ones, not of all: light ones cost nothing.
+        let mut seen = 0;
+        let middle = ready
+            .iter()
+            .position(|l| {
+                seen += usize::from(lanes[*l as usize - base].heavy);
+                seen > heavy / 2
+            })
+            .unwrap_or(ready.len() / 2);
+        let (left, right) = ready.split_at(middle);
+        let Some(&first) = right.first() else {
+            return self.one_by_one(lanes, slots, base, ready);
+        };
+        let cut = first as usize - base;
+        let (left_lanes, right_lanes) = lanes.split_at_mut(cut);
+        let (left_slots, right_slots) = slots.split_at_mut(cut);
+        rayon::join(
+            || self.split(left_lanes, left_slots, base, left),
+            || self.split(right_lanes, right_slots, first as usize, right),
+        );
+    }
+
+    fn element(self, lane: &mut Lane, slot: &mut WorkSlot) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            slot.work
+                .process(&mut Process::new(lane, self.buffers, self.recording))
+        }));
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.fail(lane, slot, error),
+            Err(panic) => {
+                let text = panic
+                    .downcast_ref::<String>()
+                    .cloned()
+                    .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+                    .unwrap_or_else(|| "without a message".to_owned());
+                let error = ElementError::new(Domain::Core, Code::Panic, Panicked(text));
+                self.fail(lane, slot, error);
+            }
+        }
+    }
+
+    fn fail(self, lane: &mut Lane, slot: &mut WorkSlot, error: ElementError) {
+        tracing::error!(
+            tick = self.tick,
+            element = &*slot.name,
+            domain = error.domain.name(),
+            code = error.code.name(),
+            "{}",
+            error.detail
+        );
+        lane.posted.push(Posted::Error(error.domain, error.code));
+        lane.done = true;
+        slot.fault = Some(error);
+    }
+}

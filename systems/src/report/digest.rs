@@ -1,0 +1,81 @@
+//! A digest of a pipeline's whole state after a tick.
+//!
+//! Covered: tick, virtual time, each element's readiness, queues, ends, counters and own state,
+//! each buffer's times, references and payload hash, each pool's free set. Not covered: what is
+//! only told (how long something waits, high-water marks), and anything that depends on the
+//! machine.
+
+use crate::pipelines::PipelineWorks;
+use tickpipe_components::digest::{StateHasher, StateVisitor};
+use tickpipe_components::fabric::{Lane, PipelineFabric};
+
+/// Computes the digest of this tick, and folds it into that of the run.
+pub(super) fn digest(p: &mut PipelineFabric, works: &PipelineWorks) {
+    let mut hash = StateHasher::new();
+    hash.unsigned("graph", p.graph_hash);
+    hash.unsigned("tick", p.tick);
+    hash.signed("now", p.now);
+    hash.unsigned("progress", p.progress as u64);
+    for (lane, slot) in p.lanes.iter().zip(&works.slots) {
+        hash_lane(&mut hash, lane);
+        slot.work.state(&mut hash);
+    }
+    for i in 0..p.buffers.len() {
+        hash_buffer(&mut hash, p, i);
+    }
+    for pool in &p.pools {
+        for word in pool.free.words() {
+            hash.unsigned("free", *word);
+        }
+    }
+    p.digest = hash.digest();
+    let mut run = StateHasher::new();
+    run.unsigned("before", p.run_digest);
+    run.unsigned("tick", p.digest);
+    p.run_digest = run.digest();
+}
+
+fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
+    hash.unsigned("element", lane.element.0.into());
+    hash.unsigned("readiness", lane.readiness.code());
+    hash.unsigned("gate", lane.gate as u64);
+    hash.flag("done", lane.done);
+    hash.unsigned("dropped", lane.dropped);
+    for input in &lane.inputs {
+        hash.unsigned("queued", input.queue.len() as u64);
+        for item in input.queue.iter() {
+            hash.unsigned("item", item.code());
+        }
+        hash.flag("eos", input.eos);
+        hash.unsigned("taken", input.taken);
+    }
+    for output in &lane.outputs {
+        hash.flag("eos", output.eos);
+        hash.unsigned("emitted", output.emitted);
+    }
+    if let Some(sync) = &lane.sync {
+        for input in &sync.inputs {
+            for frame in [input.current, input.next] {
+                hash.signed("buffer", frame.map_or(-1, |f| f.buffer.0.into()));
+                hash.signed("time", frame.map_or(0, |f| f.time));
+            }
+            hash.flag("ended", input.ended);
+            hash.unsigned("taken", input.taken);
+        }
+    }
+}
+
+fn hash_buffer(hash: &mut StateHasher, p: &PipelineFabric, i: usize) {
+    let meta = &p.buffers.meta[i];
+    hash.unsigned("refs", p.buffers.refs[i].into());
+    for time in [meta.pts, meta.dts, meta.duration] {
+        hash.flag("known", time.is_some());
+        hash.signed("time", time.unwrap_or_default());
+    }
+    hash.unsigned("num", meta.time_base.num().into());
+    hash.unsigned("den", meta.time_base.den().into());
+    hash.unsigned("index", meta.index);
+    hash.unsigned("len", meta.len as u64);
+    hash.unsigned("flags", meta.flags.bits().into());
+    hash.unsigned("payload", p.buffers.payload[i]);
+}

@@ -1,0 +1,106 @@
+//! Phase 10: what happened this tick: messages to the bus, EOS folding, stalls, digests.
+//!
+//! It may touch the bus and a pipeline's progress; lanes are only read.
+
+mod digest;
+
+use crate::pipelines::{Works, each_with_works};
+use crate::state::{Graphs, prerolled};
+use bevy_ecs::system::{Query, Res, ResMut};
+use tickpipe_components::fabric::{Fabric, Gate, PipelineFabric, Posted, Progress};
+use tickpipe_components::graph::Pipeline;
+use tickpipe_components::message::{Bus, Message, MessageKind};
+
+/// The report phase.
+pub fn report(
+    mut fabric: ResMut<Fabric>,
+    mut works: ResMut<Works>,
+    graphs: Res<Graphs>,
+    pipelines: Query<&Pipeline>,
+    mut buses: Query<&mut Bus>,
+) {
+    each_with_works(&mut fabric, &mut works, |p, w, _| {
+        fold(p);
+        if p.digesting {
+            digest::digest(p, w);
+        }
+    });
+    let start = fabric.window.start;
+    for (i, p) in fabric.active().iter_mut().enumerate() {
+        if p.messages.is_empty() {
+            continue;
+        }
+        let bus = graphs
+            .pipelines
+            .get(start + i)
+            .and_then(|&entity| pipelines.get(entity).ok())
+            .and_then(|pipeline| buses.get_mut(pipeline.bus).ok());
+        if let Some(mut bus) = bus {
+            for message in p.messages.drain(..) {
+                bus.post(message);
+            }
+        }
+    }
+}
+
+/// Turns what elements posted into messages, one EOS for all sinks, and notices a stall.
+fn fold(p: &mut PipelineFabric) {
+    let running = p.progress == Progress::Running;
+    for at in 0..p.ready.len() {
+        let lane = p.ready[at] as usize;
+        if p.lanes[lane].posted.is_empty() {
+            continue;
+        }
+        let posted = core::mem::take(&mut p.lanes[lane].posted);
+        let element = Some(p.lanes[lane].element);
+        for what in posted {
+            let kind = match what {
+                Posted::Eos => {
+                    p.live_sinks = p.live_sinks.saturating_sub(1);
+                    continue;
+                }
+                Posted::Error(domain, code) => {
+                    p.progress = Progress::Failed;
+                    MessageKind::Error(domain, code)
+                }
+                Posted::Warning(domain, code) => MessageKind::Warning(domain, code),
+            };
+            p.messages.push(Message {
+                tick: p.tick,
+                element,
+                kind,
+            });
+        }
+    }
+    if !running || p.progress == Progress::Failed {
+        return;
+    }
+    let pipeline_message = |p: &mut PipelineFabric, kind| {
+        let tick = p.tick;
+        p.messages.push(Message {
+            tick,
+            element: None,
+            kind,
+        });
+    };
+    if p.live_sinks == 0 {
+        p.progress = Progress::Ended;
+        pipeline_message(p, MessageKind::Eos);
+        return;
+    }
+    p.idle = p.ready.is_empty() && p.touched.is_empty() && p.timers.is_empty();
+    let waits_for_state = p.attention || prerolled_and_held(p);
+    if p.idle && !waits_for_state {
+        p.progress = Progress::Stalled;
+        pipeline_message(p, MessageKind::Stalled);
+    }
+}
+
+/// In PAUSED, every sink holds its first item: nothing is to be done until the state changes.
+fn prerolled_and_held(p: &PipelineFabric) -> bool {
+    let held = p
+        .lanes
+        .iter()
+        .any(|l| l.gate == Gate::Hold || l.gate == Gate::Closed);
+    held && prerolled(p)
+}

@@ -1,0 +1,153 @@
+//! Phase 5: computes the readiness of touched elements, and grants them buffers to fill.
+//!
+//! It may touch lanes, free sets and the memory of granted buffers; it reads no byte.
+
+use crate::pipelines::each;
+use bevy_ecs::system::ResMut;
+use tickpipe_components::buffer::BufferMeta;
+use tickpipe_components::fabric::{Fabric, Gate, Granted, Lane, PipelineFabric, Progress, Trigger};
+use tickpipe_components::id::LaneId;
+use tickpipe_components::readiness::Readiness;
+
+/// The schedule phase.
+pub fn schedule(mut fabric: ResMut<Fabric>) {
+    each(&mut fabric, |p| {
+        p.ready.clear();
+        p.idle = false;
+        if p.progress == Progress::Running {
+            pipeline(p);
+        }
+    });
+}
+
+fn pipeline(p: &mut PipelineFabric) {
+    for word in 0..p.touched.words() {
+        let mut bits = p.touched.take_word(word);
+        while bits != 0 {
+            let lane = word as u32 * 64 + bits.trailing_zeros();
+            bits &= bits - 1;
+            let readiness = ready_or_why_not(p, lane);
+            let l = &mut p.lanes[lane as usize];
+            if l.readiness != readiness {
+                if matches!(l.readiness, Readiness::Time(_)) {
+                    p.timers.remove(lane);
+                }
+                if matches!(readiness, Readiness::Time(_)) {
+                    p.timers.insert(lane);
+                }
+                l.readiness = readiness;
+                l.since = p.tick;
+            }
+            if readiness == Readiness::Ready {
+                p.ready.push(lane);
+            }
+        }
+    }
+}
+
+/// The first wait that holds, in the order that [`Readiness`] states; grants buffers if none does.
+fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
+    let quantum = p.quantum;
+    let l = &p.lanes[lane as usize];
+    if l.done {
+        return Readiness::Done;
+    }
+    if l.gate != Gate::Open {
+        return Readiness::Held;
+    }
+    if l.timed
+        && let Some(deadline) = deadline(p, l)
+        && deadline > p.now
+    {
+        return Readiness::Time(deadline);
+    }
+    if let Some(pad) = missing_input(l) {
+        return Readiness::Input(pad);
+    }
+    let mut room = quantum;
+    for o in 0..l.outputs.len() {
+        let (to, pad) = l.outputs[o].to;
+        let free = p.lanes[to.index()].inputs[pad as usize].queue.room() as u32;
+        if free == 0 {
+            return Readiness::Room(o as u32);
+        }
+        room = room.min(free);
+    }
+    if l.pool.is_some() && !grant(p, lane, room) {
+        // `grant` leaves the pool in place: it is only read.
+        return p.lanes[lane as usize]
+            .pool
+            .map_or(Readiness::Held, Readiness::Buffer);
+    }
+    let l = &mut p.lanes[lane as usize];
+    for output in &mut l.outputs {
+        output.room = room;
+    }
+    for input in &mut l.inputs {
+        input.allowed = quantum;
+    }
+    Readiness::Ready
+}
+
+/// The running time of the oldest buffer on a sink's pad, in nanoseconds.
+fn deadline(p: &PipelineFabric, l: &Lane) -> Option<i64> {
+    let buffer = l.inputs.first()?.queue.front()?.as_buffer()?;
+    let meta = &p.buffers.meta[buffer.index()];
+    meta.time_base.convert(
+        meta.pts?,
+        p.clock_base,
+        tickpipe_components::time::Rounding::Down,
+    )
+}
+
+/// The sink pad that something must arrive on first, if any.
+#[inline]
+fn missing_input(l: &Lane) -> Option<u32> {
+    match l.trigger {
+        Trigger::Free => None,
+        Trigger::Any if l.inputs.iter().any(|i| !i.queue.is_empty()) => None,
+        Trigger::Any => l
+            .inputs
+            .iter()
+            .position(|i| !i.eos)
+            .map(|i| i as u32)
+            .or(Some(0)),
+        Trigger::Set => {
+            let sync = l.sync.as_ref()?;
+            if !sync.sets.is_empty() || sync.finished {
+                return None;
+            }
+            let waits =
+                |k: usize| sync.wants(k) && l.inputs.get(k).is_some_and(|i| i.queue.is_empty());
+            (0..l.inputs.len()).find(|&k| waits(k)).map(|k| k as u32)
+        }
+    }
+}
+
+/// Grants free buffers of the lane's pool until it has `wanted`; `false` if it has none.
+fn grant(p: &mut PipelineFabric, lane: u32, wanted: u32) -> bool {
+    let l = &mut p.lanes[lane as usize];
+    let Some(pool) = l.pool.and_then(|pool| p.pools.get_mut(pool.index())) else {
+        return false;
+    };
+    while l.granted.len() < wanted as usize {
+        let Some(free) = pool.free.take_lowest() else {
+            break;
+        };
+        let buffer = tickpipe_components::id::BufferId(pool.first.0 + free);
+        let i = buffer.index();
+        let Some(memory) = p.buffers.memory[i].take() else {
+            continue;
+        };
+        p.buffers.refs[i] = 1;
+        p.buffers.holder[i] = LaneId(lane);
+        p.buffers.since[i] = p.tick;
+        l.granted.push_back(Granted {
+            buffer,
+            memory,
+            meta: BufferMeta::default(),
+        });
+    }
+    pool.high_water = pool.high_water.max(pool.count - pool.free.len());
+    !l.granted.is_empty()
+}

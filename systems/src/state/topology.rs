@@ -1,0 +1,322 @@
+//! A pipeline's graph as dense arrays in graph order: what planning and starting work on.
+//!
+//! Read from the entities, nothing is changed. Graph order is topological, ties by element id,
+//! so it does not depend on the order in which elements were added or links made.
+
+use crate::element::{ClassRef, ElementClass, PadAt};
+use bevy_ecs::entity::Entity;
+use bevy_ecs::world::World;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+use thiserror::Error;
+use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::graph::{
+    Bin, Direction, Element, Link, Members, Pad, PadLink, Pads, Pipeline, Presence,
+};
+use tickpipe_components::id::{ElementId, PipelineId};
+
+/// An element.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its entity.
+    pub entity: Entity,
+    /// Its id.
+    pub id: ElementId,
+    /// Its name.
+    pub name: String,
+    /// Its class.
+    pub class: Arc<ElementClass>,
+    /// The links at its linked sink pads.
+    pub inputs: Vec<usize>,
+    /// The links at its linked source pads.
+    pub outputs: Vec<usize>,
+}
+
+/// One end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The element, as an index into [`Topology::nodes`].
+    pub node: usize,
+    /// The pad's number among the linked ones of its direction.
+    pub index: usize,
+    /// The pad.
+    pub pad: Entity,
+}
+
+/// A link.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// Its entity.
+    pub entity: Entity,
+    /// Where it starts.
+    pub from: End,
+    /// Where it ends.
+    pub to: End,
+}
+
+/// A pipeline's graph.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// The pipeline's entity.
+    pub pipeline: Entity,
+    /// The pipeline's number.
+    pub id: PipelineId,
+    /// Elements in graph order.
+    pub nodes: Vec<Node>,
+    /// Links, in order of the elements and pads that feed them.
+    pub links: Vec<Edge>,
+}
+
+/// Why a graph cannot start at all.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum TopologyError {
+    /// It has no element.
+    #[error("the pipeline has no element")]
+    Empty,
+    /// A pad that must be linked is not.
+    #[error("pad {element}.{pad} is not linked")]
+    NotLinked {
+        /// The element's name.
+        element: String,
+        /// The pad's name.
+        pad: String,
+    },
+    /// An element that passes things on has nowhere to pass them to.
+    #[error("element {element} has no linked source pad")]
+    NoOutput {
+        /// The element's name.
+        element: String,
+    },
+    /// Links form a loop.
+    #[error("the links form a loop through {}", .elements.join(", "))]
+    Loop {
+        /// Names of the elements in it.
+        elements: Vec<String>,
+    },
+}
+
+impl From<TopologyError> for ElementError {
+    fn from(error: TopologyError) -> ElementError {
+        let code = match error {
+            TopologyError::Empty => Code::Settings,
+            TopologyError::NotLinked { .. } | TopologyError::NoOutput { .. } => Code::NotLinked,
+            TopologyError::Loop { .. } => Code::Loop,
+        };
+        ElementError::new(Domain::Flow, code, error)
+    }
+}
+
+impl Topology {
+    /// Reads a pipeline's graph.
+    ///
+    /// # Errors
+    /// [`TopologyError`].
+    pub fn read(world: &World, pipeline: Entity) -> Result<Topology, TopologyError> {
+        let id = world
+            .get::<Pipeline>(pipeline)
+            .map_or(PipelineId(0), |p| p.id);
+        let mut nodes = elements(world, pipeline);
+        if nodes.is_empty() {
+            return Err(TopologyError::Empty);
+        }
+        nodes.sort_by_key(|n| n.id);
+        let wiring = wiring(world, &nodes)?;
+        let order = order(&nodes, &wiring)?;
+        let mut place = vec![0; nodes.len()];
+        for (to, &from) in order.iter().enumerate() {
+            place[from] = to;
+        }
+        let mut slots: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
+        let mut nodes: Vec<Node> = order.iter().filter_map(|&i| slots[i].take()).collect();
+        let mut links: Vec<Edge> = wiring
+            .into_iter()
+            .map(|edge| Edge {
+                from: End {
+                    node: place[edge.from.node],
+                    ..edge.from
+                },
+                to: End {
+                    node: place[edge.to.node],
+                    ..edge.to
+                },
+                ..edge
+            })
+            .collect();
+        links.sort_by_key(|l| (l.from.node, l.from.index));
+        for (i, link) in links.iter().enumerate() {
+            nodes[link.from.node].outputs.push(i);
+        }
+        let mut by_input: Vec<usize> = (0..links.len()).collect();
+        by_input.sort_by_key(|&i| (links[i].to.node, links[i].to.index));
+        for i in by_input {
+            nodes[links[i].to.node].inputs.push(i);
+        }
+        Ok(Topology {
+            pipeline,
+            id,
+            nodes,
+            links,
+        })
+    }
+
+    /// A link's source pad, as `element.pad`.
+    pub fn from_name(&self, world: &World, link: usize) -> String {
+        self.end_name(world, self.links[link].from)
+    }
+
+    /// A link's sink pad, as `element.pad`.
+    pub fn to_name(&self, world: &World, link: usize) -> String {
+        self.end_name(world, self.links[link].to)
+    }
+
+    /// A pad as `element.pad`.
+    pub fn end_name(&self, world: &World, end: End) -> String {
+        let pad = world.get::<Pad>(end.pad).map_or("?", |p| p.name.as_str());
+        format!("{}.{pad}", self.nodes[end.node].name)
+    }
+
+    /// The end of a link at a node's pad.
+    pub fn end(&self, node: usize, pad: PadAt) -> Option<End> {
+        let n = &self.nodes[node];
+        Some(if pad.is_sink() {
+            self.links[*n.inputs.get(pad.index)?].to
+        } else {
+            self.links[*n.outputs.get(pad.index)?].from
+        })
+    }
+}
+
+/// All elements of a pipeline, those inside bins too.
+fn elements(world: &World, pipeline: Entity) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    let mut open = vec![pipeline];
+    while let Some(group) = open.pop() {
+        let Some(members) = world.get::<Members>(group) else {
+            continue;
+        };
+        for &member in &members.0 {
+            if world.get::<Bin>(member).is_some() {
+                open.push(member);
+            } else if let (Some(element), Some(class)) =
+                (world.get::<Element>(member), world.get::<ClassRef>(member))
+            {
+                nodes.push(Node {
+                    entity: member,
+                    id: element.id,
+                    name: element.name.clone(),
+                    class: Arc::clone(&class.0),
+                    inputs: Vec::new(),
+                    outputs: Vec::new(),
+                });
+            }
+        }
+    }
+    nodes
+}
+
+/// All links between the nodes, and whether each pad that must be linked is.
+fn wiring(world: &World, nodes: &[Node]) -> Result<Vec<Edge>, TopologyError> {
+    // Linked pads by entity: their node and number.
+    let mut ends: BTreeMap<Entity, End> = BTreeMap::new();
+    let mut links = Vec::new();
+    for (node, n) in nodes.iter().enumerate() {
+        let mut counts = [0usize; 2];
+        let pads = world.get::<Pads>(n.entity).map_or(&[][..], |p| &p.0);
+        for &pad in pads {
+            let (Some(info), Some(link)) = (world.get::<Pad>(pad), world.get::<PadLink>(pad))
+            else {
+                continue;
+            };
+            let Some(link) = link.0 else {
+                let always = n
+                    .class
+                    .terms
+                    .pads
+                    .get(info.template)
+                    .is_some_and(|t| t.presence == Presence::Always);
+                if always {
+                    return Err(TopologyError::NotLinked {
+                        element: n.name.clone(),
+                        pad: info.name.clone(),
+                    });
+                }
+                continue;
+            };
+            let count = &mut counts[usize::from(info.direction == Direction::Source)];
+            let end = End {
+                node,
+                index: *count,
+                pad,
+            };
+            *count += 1;
+            ends.insert(pad, end);
+            if info.direction == Direction::Source {
+                links.push(link);
+            }
+        }
+        let passes_on = n
+            .class
+            .terms
+            .pads
+            .iter()
+            .any(|t| t.direction == Direction::Source);
+        if passes_on && counts[1] == 0 {
+            return Err(TopologyError::NoOutput {
+                element: n.name.clone(),
+            });
+        }
+        let takes = |t: &crate::element::PadTemplate| t.direction == Direction::Sink;
+        if n.class.terms.pads.iter().any(takes) && counts[0] == 0 {
+            return Err(TopologyError::NotLinked {
+                element: n.name.clone(),
+                pad: n
+                    .class
+                    .terms
+                    .pads
+                    .iter()
+                    .find(|t| takes(t))
+                    .map_or_else(String::new, |t| t.name.to_owned()),
+            });
+        }
+    }
+    let edge = |entity: Entity| {
+        let link = world.get::<Link>(entity)?;
+        Some(Edge {
+            entity,
+            from: *ends.get(&link.from)?,
+            to: *ends.get(&link.to)?,
+        })
+    };
+    Ok(links.into_iter().filter_map(edge).collect())
+}
+
+/// Topological order of the nodes, which are sorted by id; the lowest id first where free.
+fn order(nodes: &[Node], links: &[Edge]) -> Result<Vec<usize>, TopologyError> {
+    let mut missing = vec![0usize; nodes.len()];
+    let mut followers: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    for link in links {
+        missing[link.to.node] += 1;
+        followers[link.from.node].push(link.to.node);
+    }
+    let free = (0..nodes.len()).filter(|&i| missing[i] == 0);
+    let mut free: BinaryHeap<Reverse<usize>> = free.map(Reverse).collect();
+    let mut order = Vec::with_capacity(nodes.len());
+    while let Some(Reverse(node)) = free.pop() {
+        order.push(node);
+        for &next in &followers[node] {
+            missing[next] -= 1;
+            if missing[next] == 0 {
+                free.push(Reverse(next));
+            }
+        }
+    }
+    if order.len() == nodes.len() {
+        return Ok(order);
+    }
+    let elements = (0..nodes.len())
+        .filter(|&i| missing[i] > 0)
+        .map(|i| nodes[i].name.clone())
+        .collect();
+    Err(TopologyError::Loop { elements })
+}

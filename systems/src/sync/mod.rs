@@ -1,0 +1,148 @@
+//! Phase 6: frame synchronisers take what arrived and choose their next sets.
+//!
+//! It may touch the synchronisers, the queues that feed them, and reference counts.
+
+use crate::pipelines::each;
+use bevy_ecs::system::ResMut;
+use tickpipe_components::fabric::{
+    BufferTable, Fabric, Granted, Lane, PipelineFabric, Posted, Trigger,
+};
+use tickpipe_components::fault::{Code, Domain};
+use tickpipe_components::readiness::Readiness;
+use tickpipe_components::sync::{SyncError, SyncStep, Synchroniser};
+
+/// The sync phase.
+pub fn sync(mut fabric: ResMut<Fabric>) {
+    each(&mut fabric, pipeline);
+}
+
+fn pipeline(p: &mut PipelineFabric) {
+    let mut at = 0;
+    while let Some(&lane) = p.ready.get(at) {
+        let l = &mut p.lanes[lane as usize];
+        if l.trigger != Trigger::Set {
+            at += 1;
+            continue;
+        }
+        if let Some(waits_for) = choose(l, &mut p.buffers) {
+            let readiness = Readiness::Input(waits_for);
+            if l.readiness != readiness {
+                l.readiness = readiness;
+                l.since = p.tick;
+            }
+            p.ready.remove(at);
+            give_back_grants(p, lane);
+            continue;
+        }
+        if l.in_place {
+            borrow(l, &mut p.buffers);
+        }
+        at += 1;
+    }
+}
+
+/// Makes as many sets as there is room for. If there is none to process, the input waited for.
+fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<u32> {
+    let mut sync = l.sync.take()?;
+    let mut room = l.outputs.iter().map(|o| o.room).min().unwrap_or(1) as usize;
+    if l.pool.is_some() {
+        room = room.min(l.granted.len());
+    }
+    let mut waits_for = None;
+    while sync.sets.len() < room {
+        let (meta, refs) = (&buffers.meta, &mut buffers.refs);
+        let released = &mut l.released;
+        let step = sync.step(
+            |b| meta[b.index()].pts.unwrap_or_default(),
+            |b| refs[b.index()] += 1,
+            |b| released.push(b),
+        );
+        match step {
+            SyncStep::Set => {}
+            SyncStep::End => break,
+            SyncStep::Wait(k) => {
+                if !take_in(&mut sync, k, l, buffers) {
+                    waits_for = Some(k as u32);
+                    break;
+                }
+            }
+        }
+    }
+    let nothing = sync.sets.is_empty() && !sync.finished;
+    l.sync = Some(sync);
+    if nothing { waits_for } else { None }
+}
+
+/// Takes the next item of an input into the synchroniser; `false` if there is none.
+fn take_in(sync: &mut Synchroniser, k: usize, l: &mut Lane, buffers: &BufferTable) -> bool {
+    let Some(input) = l.inputs.get_mut(k) else {
+        sync.end(k);
+        return true;
+    };
+    let Some(item) = input.queue.pop() else {
+        return false;
+    };
+    match item.as_buffer() {
+        None => {
+            input.eos = true;
+            sync.end(k);
+        }
+        Some(buffer) => {
+            input.taken += 1;
+            let meta = &buffers.meta[buffer.index()];
+            if let Err(error) = sync.offer(k, buffer, meta.pts, meta.time_base) {
+                l.released.push(buffer);
+                l.dropped += 1;
+                refuse(sync, l, error);
+            }
+        }
+    }
+    true
+}
+
+/// A stamp that cannot be used ends the synchroniser's work with an error.
+fn refuse(sync: &mut Synchroniser, l: &mut Lane, error: SyncError) {
+    let code = match error {
+        SyncError::NoTime { .. } => Code::NoTimestamp,
+        SyncError::TooFar { .. } => Code::Damaged,
+    };
+    tracing::error!(element = l.element.0, %code, "{error}");
+    l.posted.push(Posted::Error(Domain::Stream, code));
+    let released = &mut l.released;
+    sync.finish(&mut |b| released.push(b));
+}
+
+/// Lends the memory of the leading frames that nobody else holds.
+fn borrow(l: &mut Lane, buffers: &mut BufferTable) {
+    let Some(sync) = &l.sync else { return };
+    for set in &sync.sets {
+        let Some(buffer) = set.frames.first().copied().flatten() else {
+            continue;
+        };
+        let i = buffer.index();
+        if buffers.refs[i] != 1 {
+            continue;
+        }
+        if let Some(memory) = buffers.memory[i].take() {
+            l.borrowed.push(Granted {
+                buffer,
+                memory,
+                meta: buffers.meta[i],
+            });
+        }
+    }
+}
+
+/// Returns the buffers that were granted to a lane that does not run after all.
+pub(crate) fn give_back_grants(p: &mut PipelineFabric, lane: u32) {
+    let l = &mut p.lanes[lane as usize];
+    let Some(pool) = l.pool.and_then(|pool| p.pools.get_mut(pool.index())) else {
+        return;
+    };
+    while let Some(granted) = l.granted.pop_front() {
+        let i = granted.buffer.index();
+        p.buffers.refs[i] = 0;
+        p.buffers.memory[i] = Some(granted.memory);
+        pool.free.insert(granted.buffer.0 - pool.first.0);
+    }
+}
