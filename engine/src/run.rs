@@ -176,10 +176,22 @@ impl Engine {
 
     /// Advances several pipelines by so many ticks each, as many at a time as a cache holds.
     pub fn advance(&mut self, pipelines: Range<usize>, ticks: u64) {
+        self.advance_with(pipelines, ticks, |_| {});
+    }
+
+    /// As [`Engine::advance`]; `f` is called before the first tick with 0 and after the last one
+    /// with `ticks`, on the thread that runs them: for measurements.
+    pub fn advance_with(
+        &mut self,
+        pipelines: Range<usize>,
+        ticks: u64,
+        mut f: impl FnMut(u64) + Send,
+    ) {
         let count = self.world.resource::<Fabric>().pipelines.len();
         let pipelines = pipelines.start.min(count)..pipelines.end.min(count);
         let threads = if self.is_parallel() { 2 } else { 1 };
         self.on_threads(|engine| {
+            f(0);
             let mut start = pipelines.start;
             while start < pipelines.end {
                 let end = engine.window_from(start, pipelines.end, CACHE * threads);
@@ -188,6 +200,7 @@ impl Engine {
                 }
                 start = end;
             }
+            f(ticks);
         });
     }
 

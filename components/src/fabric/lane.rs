@@ -178,6 +178,16 @@ impl Lane {
         }
     }
 
+    /// Emits the end on all source pads that have not had it.
+    pub fn end_outputs(&mut self) {
+        for output in &mut self.outputs {
+            if !output.eos {
+                output.eos = true;
+                output.staged.push(Item::EOS);
+            }
+        }
+    }
+
     /// Whether it has no source pad.
     pub fn is_sink(&self) -> bool {
         self.outputs.is_empty()

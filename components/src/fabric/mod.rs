@@ -53,6 +53,8 @@ pub struct PipelineFabric {
     pub ready: Vec<u32>,
     /// Lanes that have references to give back this tick.
     pub releasing: Vec<u32>,
+    /// Lanes whose feeders must be told that they work no more.
+    pub closing: Vec<u32>,
     /// Lanes that wait for time.
     pub timers: Marks,
     /// Ticks since the graph started.
@@ -61,6 +63,8 @@ pub struct PipelineFabric {
     pub now: i64,
     /// How the run stands.
     pub progress: Progress,
+    /// An element failed: what it had passed on before still reaches the sinks.
+    pub failing: bool,
     /// Nothing moved this tick.
     pub idle: bool,
     /// Buffers a tick moves over one pad.

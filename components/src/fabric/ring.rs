@@ -30,7 +30,8 @@ impl Item {
     }
 }
 
-/// A first-in first-out queue whose capacity is fixed when it is made.
+/// A first-in first-out queue whose capacity is fixed when it is made. Beyond the items that it
+/// has room for it takes one more: the end, which never waits for room.
 #[derive(Clone, Debug, Default)]
 pub struct Ring {
     items: Box<[Item]>,
@@ -43,7 +44,7 @@ impl Ring {
     /// An empty queue for `capacity` items.
     pub fn new(capacity: usize) -> Ring {
         Ring {
-            items: vec![Item::EOS; capacity.next_power_of_two()].into_boxed_slice(),
+            items: vec![Item::EOS; (capacity + 1).next_power_of_two()].into_boxed_slice(),
             head: 0,
             len: 0,
             capacity: capacity as u32,
@@ -65,7 +66,7 @@ impl Ring {
     /// Items that fit still.
     #[inline]
     pub fn room(&self) -> usize {
-        (self.capacity - self.len) as usize
+        self.capacity.saturating_sub(self.len) as usize
     }
 
     /// Items that fit in all.
@@ -100,10 +101,10 @@ impl Ring {
         Some(item)
     }
 
-    /// Adds an item; `false`, and nothing done, if there is no room.
+    /// Adds an item, or the end beyond all room; `false`, and nothing done, if it does not fit.
     #[inline]
     pub fn push(&mut self, item: Item) -> bool {
-        if self.len >= self.capacity {
+        if self.len >= self.capacity + u32::from(item == Item::EOS) {
             return false;
         }
         let mask = self.items.len() - 1;
@@ -134,15 +135,15 @@ mod tests {
             for op in ops {
                 match op {
                     Some(v) => {
-                        let item = Item::buffer(BufferId(v.into()));
-                        let fits = model.len() < capacity;
+                        let item = if v < 6000 { Item::EOS } else { Item::buffer(BufferId(v.into())) };
+                        let fits = model.len() < capacity + usize::from(item == Item::EOS);
                         prop_assert_eq!(ring.push(item), fits);
                         if fits { model.push_back(item); }
                     }
                     None => prop_assert_eq!(ring.pop(), model.pop_front()),
                 }
                 prop_assert_eq!(ring.len(), model.len());
-                prop_assert_eq!(ring.room(), capacity - model.len());
+                prop_assert_eq!(ring.room(), capacity.saturating_sub(model.len()));
                 prop_assert!(ring.iter().eq(model.iter().copied()));
             }
         }

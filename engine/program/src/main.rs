@@ -1,2 +1,5 @@
-//! b
-fn main() {}
+//! The program `tickpipe`; all of it is in its library.
+
+fn main() -> std::process::ExitCode {
+    tickpipe_program::main()
+}

@@ -84,6 +84,7 @@ pub fn allocate(world: &mut World) {
                 timers: Marks::new(count),
                 ready: Vec::with_capacity(count),
                 releasing: Vec::with_capacity(count),
+                closing: Vec::with_capacity(count),
                 live_sinks: sinks as u32,
                 progress: Progress::Running,
                 messages: core::mem::take(&mut p.messages),

@@ -146,27 +146,23 @@ pub struct CapsTerms {
     pub pads: Vec<PadTemplate>,
 }
 
-/// Choosing one value of several.
-pub(crate) struct Fixation;
-
-impl Fixation {
-    /// Keeps what `other` has where possible, and takes the first or lowest elsewhere.
-    pub(crate) fn keep(caps: &Structure, other: Option<&Structure>) -> Structure {
-        let mut kept = caps.clone();
-        if let Some(other) = other {
-            for name in caps.names() {
-                let both = match (caps.get_named(&name), other.get_named(&name)) {
-                    (Some(own), Some(other)) => own.intersect(other),
-                    _ => None,
-                };
-                if let Some(both) = both {
-                    // The field is there already, so no limit can be passed.
-                    let _ = kept.set(name.as_str(), both);
-                }
+/// Chooses one value of each field: what `other` has where that is possible, else the first or
+/// lowest.
+pub fn keep_values(caps: &Structure, other: Option<&Structure>) -> Structure {
+    let mut kept = caps.clone();
+    if let Some(other) = other {
+        for name in caps.names() {
+            let both = match (caps.get_named(&name), other.get_named(&name)) {
+                (Some(own), Some(other)) => own.intersect(other),
+                _ => None,
+            };
+            if let Some(both) = both {
+                // The field is there already, so no limit can be passed.
+                let _ = kept.set(name.as_str(), both);
             }
         }
-        kept.fixated()
     }
+    kept.fixated()
 }
 
 /// What inspection tells of a property.
@@ -406,7 +402,7 @@ impl ElementClass {
         caps: &Structure,
         other: Option<&Structure>,
     ) -> Structure {
-        (self.fixate)(entity, pad, caps, other).unwrap_or_else(|| Fixation::keep(caps, other))
+        (self.fixate)(entity, pad, caps, other).unwrap_or_else(|| keep_values(caps, other))
     }
 
     /// See [`Element::accept_caps`].

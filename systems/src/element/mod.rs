@@ -14,14 +14,13 @@ mod work;
 
 pub use class::{
     Buffers, CapsQuery, CapsTerms, ElementClass, Flow, PadAt, PadTemplate, PeekError, Peeked,
-    PropertyInfo, SetOutcome,
+    PropertyInfo, SetOutcome, keep_values,
 };
 pub use process::Process;
 pub use property::Property;
 pub use registry::{ClassRef, Registry, RegistryError};
 pub use work::{PadCapsOf, PassThrough, Work};
 
-use crate::element::class::Fixation;
 use bevy_ecs::component::{Component, Mutable};
 use tickpipe_components::caps::Structure;
 use tickpipe_components::fault::ElementError;
@@ -89,7 +88,7 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     /// range, and keeps what `other` has where that is possible.
     fn fixate(&self, pad: PadAt, caps: &Structure, other: Option<&Structure>) -> Structure {
         let _ = pad;
-        Fixation::keep(caps, other)
+        keep_values(caps, other)
     }
 
     /// Checks what was agreed, before anything is allocated. Sinks are asked first.

@@ -138,9 +138,9 @@ impl<'a> Process<'a> {
 
     /// Emits a buffer that it filled.
     pub fn push(&mut self, pad: usize, granted: Granted) {
-        let item = Item::buffer(granted.buffer);
+        let buffer = granted.buffer;
         self.lane.published.push(granted);
-        self.stage(pad, item);
+        self.stage(pad, buffer);
     }
 
     /// Gives back a buffer that it acquired and did not fill.
@@ -151,7 +151,7 @@ impl<'a> Process<'a> {
     /// Passes on a buffer that it took.
     #[inline]
     pub fn forward(&mut self, pad: usize, buffer: BufferId) {
-        self.stage(pad, Item::buffer(buffer));
+        self.stage(pad, buffer);
     }
 
     /// Passes on a buffer that it took to all source pads, a reference each.
@@ -164,18 +164,14 @@ impl<'a> Process<'a> {
             if pad > 0 {
                 self.lane.retained.push(buffer);
             }
-            self.stage(pad, Item::buffer(buffer));
+            self.stage(pad, buffer);
         }
     }
 
     /// Emits the end on all source pads, once; the element does nothing afterwards. A sink tells
     /// the bus.
     pub fn finish(&mut self) {
-        for pad in 0..self.lane.outputs.len() {
-            if !self.lane.outputs[pad].eos {
-                self.stage(pad, Item::EOS);
-            }
-        }
+        self.lane.end_outputs();
         if self.lane.outputs.is_empty() && !self.lane.done {
             self.lane.posted.push(Posted::Eos);
         }
@@ -236,21 +232,14 @@ impl<'a> Process<'a> {
     }
 
     #[inline]
-    fn stage(&mut self, pad: usize, item: Item) {
+    fn stage(&mut self, pad: usize, buffer: BufferId) {
         match self.lane.outputs.get_mut(pad) {
             Some(output) if !output.eos => {
                 output.room = output.room.saturating_sub(1);
-                match item.as_buffer() {
-                    Some(_) => output.emitted += 1,
-                    None => output.eos = true,
-                }
-                output.staged.push(item);
+                output.emitted += 1;
+                output.staged.push(Item::buffer(buffer));
             }
-            _ => {
-                if let Some(buffer) = item.as_buffer() {
-                    self.drop_buffer(buffer);
-                }
-            }
+            _ => self.drop_buffer(buffer),
         }
     }
 }

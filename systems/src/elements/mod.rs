@@ -8,6 +8,9 @@ pub mod file;
 #[cfg(feature = "video")]
 pub mod video;
 
+#[cfg(any(feature = "file", feature = "video"))]
+mod raw_video;
+
 use crate::element::{Registry, RegistryError};
 
 /// Registers all elements of this build.

@@ -120,6 +120,8 @@ impl Run<'_> {
             error.detail
         );
         lane.posted.push(Posted::Error(error.domain, error.code));
+        // What it passed on before still reaches the sinks, and then the end.
+        lane.end_outputs();
         lane.done = true;
         slot.fault = Some(error);
     }

@@ -17,7 +17,7 @@ fn pipeline(p: &mut PipelineFabric) {
     for at in 0..p.ready.len() {
         let lane = p.ready[at];
         lane_releases(p, lane);
-        drain_if_done(p, lane);
+        close_if_done(p, lane);
     }
     while let Some(lane) = p.releasing.pop() {
         lane_releases(p, lane);
@@ -50,23 +50,40 @@ fn lane_releases(p: &mut PipelineFabric, lane: u32) {
     p.lanes[lane as usize].released = released;
 }
 
-/// What is still queued for a lane that works no more is dropped and counted.
-fn drain_if_done(p: &mut PipelineFabric, lane: u32) {
-    let l = &mut p.lanes[lane as usize];
-    if !l.done {
+/// A lane that works no more lets go of what is queued for it, and so does whoever feeds only
+/// lanes like it: an end goes upstream too, so that nobody makes what nobody takes.
+fn close_if_done(p: &mut PipelineFabric, lane: u32) {
+    if !p.lanes[lane as usize].done {
         return;
     }
-    for i in 0..l.inputs.len() {
-        while let Some(item) = l.inputs[i].queue.pop() {
-            if let Some(buffer) = item.as_buffer() {
-                l.dropped += 1;
-                l.released.push(buffer);
+    p.closing.push(lane);
+    while let Some(lane) = p.closing.pop() {
+        let l = &mut p.lanes[lane as usize];
+        for input in &mut l.inputs {
+            while let Some(item) = input.queue.pop() {
+                if let Some(buffer) = item.as_buffer() {
+                    l.dropped += 1;
+                    l.released.push(buffer);
+                }
             }
         }
-    }
-    lane_releases(p, lane);
-    for i in 0..p.lanes[lane as usize].inputs.len() {
-        let from = p.lanes[lane as usize].inputs[i].from.0;
-        p.touched.insert(from.0);
+        let released = &mut l.released;
+        if let Some(sync) = &mut l.sync {
+            sync.finish(&mut |b| released.push(b));
+            while let Some(set) = sync.sets.pop_front() {
+                released.extend(set.frames.into_iter().flatten());
+            }
+        }
+        lane_releases(p, lane);
+        for i in 0..p.lanes[lane as usize].inputs.len() {
+            let from = p.lanes[lane as usize].inputs[i].from.0;
+            let feeder = &p.lanes[from.index()];
+            let wanted = |o: &tickpipe_components::fabric::Output| !p.lanes[o.to.0.index()].done;
+            if !feeder.done && !feeder.outputs.iter().any(wanted) {
+                p.lanes[from.index()].done = true;
+                p.touched.insert(from.0);
+                p.closing.push(from.0);
+            }
+        }
     }
 }

@@ -60,7 +60,9 @@ fn fold(p: &mut PipelineFabric) {
                     continue;
                 }
                 Posted::Error(domain, code) => {
-                    p.progress = Progress::Failed;
+                    p.failing = true;
+                    let l = &p.lanes[lane];
+                    p.live_sinks -= u32::from(l.is_sink() && l.done).min(p.live_sinks);
                     MessageKind::Error(domain, code)
                 }
                 Posted::Warning(domain, code) => MessageKind::Warning(domain, code),
@@ -72,7 +74,7 @@ fn fold(p: &mut PipelineFabric) {
             });
         }
     }
-    if !running || p.progress == Progress::Failed {
+    if !running {
         return;
     }
     let pipeline_message = |p: &mut PipelineFabric, kind| {
@@ -83,6 +85,10 @@ fn fold(p: &mut PipelineFabric) {
             kind,
         });
     };
+    if p.live_sinks == 0 && p.failing {
+        p.progress = Progress::Failed;
+        return;
+    }
     if p.live_sinks == 0 {
         p.progress = Progress::Ended;
         pipeline_message(p, MessageKind::Eos);
@@ -90,7 +96,9 @@ fn fold(p: &mut PipelineFabric) {
     }
     p.idle = p.ready.is_empty() && p.touched.is_empty() && p.timers.is_empty();
     let waits_for_state = p.attention || prerolled_and_held(p);
-    if p.idle && !waits_for_state {
+    if p.idle && p.failing && !p.attention {
+        p.progress = Progress::Failed;
+    } else if p.idle && !waits_for_state {
         p.progress = Progress::Stalled;
         pipeline_message(p, MessageKind::Stalled);
     }

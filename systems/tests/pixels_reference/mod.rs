@@ -4,6 +4,8 @@
 //! `convert` follows the integer rule; `exact` gives the real-valued result that
 //! the integer rule approximates.
 
+#![allow(dead_code, reason = "each test uses a part")]
+
 use tickpipe_components::video::{
     Colorimetry, Family, Frame, FrameMut, InterlaceMode, Matrix, Range, VideoFormat, VideoInfo,
 };

@@ -1,1 +1,63 @@
+//! Raw video: test pictures, conversion, scaling, overlay.
 
+mod overlay;
+pub mod pixels;
+mod videoconvert;
+mod videoscale;
+mod videotestsrc;
+
+pub use overlay::Overlay;
+pub use videoconvert::VideoConvert;
+pub use videoscale::VideoScale;
+pub use videotestsrc::VideoTestSrc;
+
+use crate::element::{Process, Registry, RegistryError};
+use crate::elements::raw_video::frame_of;
+use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::video::{Frame, FrameMut, VideoInfo};
+
+/// Registers the elements of this folder.
+///
+/// # Errors
+/// [`RegistryError::Taken`] if a name is registered already.
+pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.register::<Overlay>()?;
+    registry.register::<VideoConvert>()?;
+    registry.register::<VideoScale>()?;
+    registry.register::<VideoTestSrc>()
+}
+
+/// Makes one new frame of each frame that arrives, with the same times, by `f`.
+fn each_frame(
+    process: &mut Process<'_>,
+    from: &VideoInfo,
+    to: &VideoInfo,
+    mut f: impl FnMut(&Frame<'_>, &mut FrameMut<'_>) -> Result<(), ElementError>,
+) -> Result<(), ElementError> {
+    while process.room(0) > 0 && process.granted() > 0 {
+        let Some(item) = process.next(0) else { break };
+        let Some(buffer) = item.as_buffer() else {
+            process.finish();
+            break;
+        };
+        let Some(mut out) = process.acquire() else {
+            break;
+        };
+        let outcome = frame_of(from, process.bytes(buffer)).and_then(|src| {
+            let mut dst = FrameMut::new(&to.layout, out.memory.as_mut_slice())
+                .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
+            f(&src, &mut dst)
+        });
+        out.meta = *process.meta(buffer);
+        out.meta.len = to.layout.size();
+        process.release(buffer);
+        match outcome {
+            Ok(()) => process.push(0, out),
+            Err(error) => {
+                process.discard(out);
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}

@@ -24,4 +24,4 @@ pub use blit::{BlitError, overlay_opaque};
 pub use convert::{ConvertError, Converter};
 pub use cpu::Cpu;
 pub use pattern::{Pattern, PatternError, PatternPainter};
-//STUB pub use scale::{Method, ScaleError, Scaler};
+pub use scale::{Method, ScaleError, Scaler};

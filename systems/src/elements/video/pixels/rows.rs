@@ -153,10 +153,73 @@ kernels! {
         }
     }
 
+    /// Groups of three bytes to three rows of bytes.
+    fn split_triples(src: &[u8], first: &mut [u8], second: &mut [u8], third: &mut [u8]) {
+        let groups = src.as_chunks::<3>().0;
+        for (((a, b), c), s) in first.iter_mut().zip(second).zip(third).zip(groups) {
+            [*a, *b, *c] = *s;
+        }
+    }
+
+    /// Groups of four bytes to four rows of bytes.
+    fn split_quads(
+        src: &[u8],
+        first: &mut [u8],
+        second: &mut [u8],
+        third: &mut [u8],
+        fourth: &mut [u8],
+    ) {
+        let groups = src.as_chunks::<4>().0;
+        let rows = first.iter_mut().zip(second).zip(third).zip(fourth);
+        for ((((a, b), c), d), s) in rows.zip(groups) {
+            [*a, *b, *c, *d] = *s;
+        }
+    }
+
+    /// Three rows of bytes to groups of three.
+    fn join_triples(first: &[u8], second: &[u8], third: &[u8], out: &mut [u8]) {
+        let groups = out.as_chunks_mut::<3>().0.iter_mut();
+        for (((o, &a), &b), &c) in groups.zip(first).zip(second).zip(third) {
+            *o = [a, b, c];
+        }
+    }
+
+    /// Four rows of bytes to groups of four.
+    fn join_quads(first: &[u8], second: &[u8], third: &[u8], fourth: &[u8], out: &mut [u8]) {
+        let groups = out.as_chunks_mut::<4>().0.iter_mut();
+        for ((((o, &a), &b), &c), &d) in groups.zip(first).zip(second).zip(third).zip(fourth) {
+            *o = [a, b, c, d];
+        }
+    }
+
     /// Two rows of bytes to pairs.
     fn join_pairs(first: &[u8], second: &[u8], out: &mut [u8]) {
         for ((o, &a), &b) in out.as_chunks_mut::<2>().0.iter_mut().zip(first).zip(second) {
             *o = [a, b];
+        }
+    }
+
+    /// Packed 4:2:2 groups to a row of luma (twice as long) and two of chroma.
+    fn split_422(src: &[u8], luma_first: bool, luma: &mut [u8], u: &mut [u8], v: &mut [u8]) {
+        let (sy, sc) = if luma_first { (0, 8) } else { (8, 0) };
+        let pairs = luma.as_chunks_mut::<2>().0.iter_mut();
+        for (((l, u), v), s) in pairs.zip(u).zip(v).zip(src.as_chunks::<4>().0) {
+            let p = u32::from_le_bytes(*s);
+            *l = [(p >> sy) as u8, (p >> (sy + 16)) as u8];
+            *u = (p >> sc) as u8;
+            *v = (p >> (sc + 16)) as u8;
+        }
+    }
+
+    /// A row of luma (twice as long) and two of chroma to packed 4:2:2 groups.
+    fn join_422(luma: &[u8], u: &[u8], v: &[u8], luma_first: bool, out: &mut [u8]) {
+        let (sy, sc) = if luma_first { (0, 8) } else { (8, 0) };
+        let groups = out.as_chunks_mut::<4>().0.iter_mut();
+        for (((o, l), &u), &v) in groups.zip(luma.as_chunks::<2>().0).zip(u).zip(v) {
+            let [y0, y1] = *l;
+            let y = u32::from(y0) | u32::from(y1) << 16;
+            let c = u32::from(u) | u32::from(v) << 16;
+            *o = (y << sy | c << sc).to_le_bytes();
         }
     }
 
@@ -216,6 +279,21 @@ mod tests {
         let mut got = [0; 2];
         load_step4(cpu, &out, 16, &mut got);
         assert_eq!(got, v);
+    }
+
+    #[test]
+    fn packed_422_comes_apart_and_together() {
+        let bytes: Vec<u8> = (0..40).collect();
+        for luma_first in [true, false] {
+            let (mut luma, mut u, mut v) = ([0; 20], [0; 10], [0; 10]);
+            let mut out = [0; 40];
+            let cpu = Cpu::detect();
+            split_422(cpu, &bytes, luma_first, &mut luma, &mut u, &mut v);
+            assert_eq!(luma[1], if luma_first { 2 } else { 3 });
+            assert_eq!((u[1], v[1]), if luma_first { (5, 7) } else { (4, 6) });
+            join_422(cpu, &luma, &u, &v, luma_first, &mut out);
+            assert_eq!(out[..], bytes[..]);
+        }
     }
 
     #[test]

@@ -65,8 +65,8 @@ pub struct Picture {
     ball: Ball,
     /// Samples of each colour.
     palette: [[i16; 3]; COLOURS.len()],
-    /// Samples of each grey level.
-    greys: Vec<[i16; 3]>,
+    /// Samples of each grey level, by component.
+    greys: Box<[[i16; 256]; 3]>,
 }
 
 impl Picture {
@@ -78,6 +78,13 @@ impl Picture {
         seed: u64,
         colour: impl Fn(Colour) -> [i16; 3],
     ) -> Picture {
+        let mut greys = Box::new([[0; 256]; 3]);
+        for level in 0..=255u8 {
+            let samples = colour(rgb(level, level, level));
+            for (table, sample) in greys.iter_mut().zip(samples) {
+                table[usize::from(level)] = sample;
+            }
+        }
         Picture {
             pattern,
             width,
@@ -86,7 +93,7 @@ impl Picture {
             frame: 0,
             ball: Ball::at(0, width, height),
             palette: COLOURS.map(&colour),
-            greys: (0..=255).map(|v| colour(rgb(v, v, v))).collect(),
+            greys,
         }
     }
 
@@ -113,22 +120,24 @@ impl Picture {
             Pattern::Checkers8 => self.checkers(c, y, 3, out),
             Pattern::Blink => out.fill(colour(if self.frame & 1 == 0 { BLACK } else { WHITE })),
             Pattern::Gradient => {
-                let level = 255 * y / self.height.max(1);
-                out.fill(self.grey(level, c));
+                let level = (255 * y / self.height.max(1)).min(255);
+                out.fill(self.grey(level as u8, c));
             }
             Pattern::Ball => {
                 out.fill(self.grey(0, c));
                 self.ball.row(y, out.len(), |x, level| {
                     if let Some(o) = out.get_mut(x) {
-                        *o = self.grey(usize::from(level), c);
+                        *o = self.grey(level, c);
                     }
                 });
             }
         }
     }
 
-    fn grey(&self, level: usize, c: usize) -> i16 {
-        self.greys.get(level).map_or(0, |s| s[c])
+    fn grey(&self, level: u8, c: usize) -> i16 {
+        self.greys
+            .get(c)
+            .map_or(0, |table| table[usize::from(level)])
     }
 
     fn span(&self, c: usize, from: usize, to: usize, colour: usize, out: &mut [i16]) {
@@ -177,13 +186,21 @@ impl Picture {
     /// Grey noise: xorshift64 (shifts 13, 7, 17), eight levels a step from the lowest
     /// byte up, started for each row from seed, frame and row by splitmix64.
     fn noise(&self, c: usize, y: usize, out: &mut [i16]) {
+        let Some(table) = self.greys.get(c) else {
+            return;
+        };
+        if table[0] == table[255] {
+            // A component that no grey has.
+            out.fill(table[0]);
+            return;
+        }
         let mut state = splitmix(splitmix(self.seed ^ self.frame) ^ y as u64).max(1);
         for group in out.chunks_mut(8) {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
             for (o, level) in group.iter_mut().zip(state.to_le_bytes()) {
-                *o = self.grey(usize::from(level), c);
+                *o = table[usize::from(level)];
             }
         }
     }

@@ -1,0 +1,179 @@
+//! The command line: subcommands and flags. Plain data.
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use tickpipe::{ClockMode, Limits};
+
+/// A media pipeline engine: runs, plans and inspects graphs.
+#[derive(Debug, Parser)]
+#[command(name = "tickpipe", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+impl Cli {
+    /// The log filter, and whether only errors are told.
+    pub fn shared(&self) -> (&str, bool) {
+        let shared = match &self.command {
+            Command::Launch(a) => &a.shared,
+            Command::Run(a) => &a.shared,
+            Command::Plan(a) => &a.shared,
+            Command::Inspect(a) => &a.shared,
+        };
+        (&shared.log, shared.quiet)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a graph: elements with `!` between them, as for gst-launch-1.0
+    Launch(LaunchArguments),
+    /// Run a scenario and check what it expects
+    Run(RunArguments),
+    /// Negotiate only: caps of each link, pools with their arithmetic, or the conflict
+    Plan(PlanArguments),
+    /// List elements; or pads, caps and properties of one
+    Inspect(InspectArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LaunchArguments {
+    /// The graph; several arguments are one text. A single one that ends in `.toml` is a scenario
+    /// file
+    #[arg(required = true, value_name = "DESCRIPTION")]
+    pub description: Vec<String>,
+    #[command(flatten)]
+    pub run: RunFlags,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+    #[command(flatten)]
+    pub shared: SharedFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: PathBuf,
+    #[command(flatten)]
+    pub run: RunFlags,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+    #[command(flatten)]
+    pub shared: SharedFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    /// The graph, or a scenario file that ends in `.toml`
+    #[arg(required = true, value_name = "DESCRIPTION|FILE")]
+    pub description: Vec<String>,
+    #[command(flatten)]
+    pub limits: LimitFlags,
+    #[command(flatten)]
+    pub shared: SharedFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArguments {
+    /// The element; without it all are listed
+    pub element: Option<String>,
+    /// List the limits that --limit sets
+    #[arg(long, conflicts_with = "element")]
+    pub limits: bool,
+    #[command(flatten)]
+    pub shared: SharedFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunFlags {
+    /// Write a JSON report to FILE; `-` is standard output, which then gets nothing else
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Write tick and digest of the whole state, a line a tick, to FILE; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub digests: Option<PathBuf>,
+    /// Threads of a tick, 1 to 256; as many as there are cores unless given. No result depends
+    /// on it
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=256))]
+    pub threads: Option<usize>,
+    /// Fail after so many ticks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_ticks: Option<u64>,
+    /// How time passes: `free` never waits, `virtual` simulates, `wall` waits
+    #[arg(long, value_name = "CLOCK")]
+    pub clock: Option<ClockName>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LimitFlags {
+    /// Set a limit; `tickpipe inspect --limits` lists them
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
+    pub limits: Vec<(String, u64)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SharedFlags {
+    /// What to log to standard error beside errors, such as `info` or `tickpipe_systems=debug`
+    #[arg(long, value_name = "FILTER", default_value = "error")]
+    pub log: String,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ClockName {
+    Free,
+    Virtual,
+    Wall,
+}
+
+impl From<ClockName> for ClockMode {
+    fn from(name: ClockName) -> ClockMode {
+        match name {
+            ClockName::Free => ClockMode::Free,
+            ClockName::Virtual => ClockMode::Virtual,
+            ClockName::Wall => ClockMode::Wall,
+        }
+    }
+}
+
+/// `NAME=N`, checked against the limits that there are.
+fn limit(text: &str) -> Result<(String, u64), String> {
+    let (name, value) = text.split_once('=').ok_or("a limit is set as NAME=N")?;
+    let value = value
+        .parse()
+        .map_err(|_| format!("`{value}` is not a whole number"))?;
+    Limits::default()
+        .set_named(name, value)
+        .map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn limits_are_checked() {
+        assert_eq!(limit("quantum=8"), Ok(("quantum".to_owned(), 8)));
+        assert_eq!(limit("quantum"), Err("a limit is set as NAME=N".to_owned()));
+        assert_eq!(
+            limit("quantum=x"),
+            Err("`x` is not a whole number".to_owned())
+        );
+        assert_eq!(
+            limit("quantum=0"),
+            Err("limit quantum=0 is outside 1..=256".to_owned())
+        );
+    }
+}

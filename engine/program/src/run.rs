@@ -1,0 +1,142 @@
+//! Runs a graph: outputs, progress, what is told of it, and the exit status.
+
+use crate::cli::{LimitFlags, RunFlags};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::launch::{Graph, only_limits};
+use crate::outputs::{Outputs, Target};
+use crate::progress::Progress;
+use crate::summary::{Summary, waits};
+use std::time::Instant;
+use tickpipe::components::fabric::PipelineFabric;
+use tickpipe::components::graph::{Direction, Pad, Pads};
+use tickpipe::{Engine, Observer, PipelineHandle, PropertyValue, Verdict};
+use tickpipe_scenarios::{Outcome, Overrides};
+
+/// The most threads that a run gets unless asked for more.
+const MAX_DEFAULT_THREADS: usize = 256;
+
+/// Builds and runs a graph.
+pub(crate) fn run_graph(
+    graph: &Graph,
+    flags: &RunFlags,
+    limits: &LimitFlags,
+    console: &mut Console,
+) -> Result<(), Failure> {
+    let report_to = flags.report.as_deref().map(Target::of);
+    let digests_to = flags.digests.as_deref().map(Target::of);
+    if let (Some(report), Some(digests)) = (&report_to, &digests_to)
+        && report == digests
+    {
+        let path = flags.report.clone().unwrap_or_default();
+        return Err(Failure::SameOutput(path));
+    }
+    let overrides = Overrides {
+        clock: flags.clock.map(Into::into),
+        threads: flags.threads.or_else(|| threads(graph)),
+        max_ticks: flags.max_ticks,
+        digests: flags.digests.is_some(),
+        record: flags.report.is_some(),
+        ..only_limits(limits)
+    };
+    let mut engine = Engine::with_options(graph.engine_options(&overrides)?)?;
+    let job = graph.build(&mut engine, &overrides)?;
+    for warning in &job.warnings {
+        console.warn(warning);
+    }
+    let printed = [&report_to, &digests_to]
+        .into_iter()
+        .flatten()
+        .any(|t| *t == Target::Stdout);
+    let err = console.stderr();
+    let shows_progress = err.is_terminal() && !console.is_quiet();
+    let (outcome, took, mut outputs) = {
+        let mut watch = Watch {
+            outputs: Outputs::open(report_to, digests_to, console.out())?,
+            progress: shows_progress.then(|| Progress::new(&err)),
+        };
+        let start = Instant::now();
+        let outcome = job.run(&mut engine, &mut watch);
+        let took = start.elapsed();
+        if let Some(progress) = watch.progress {
+            progress.end(&err);
+        }
+        (outcome, took, watch.outputs.finish())
+    };
+    tell(&outcome, console);
+    let written = outputs.report(&outcome.report, console.out());
+    if !printed && !console.is_quiet() {
+        let files = files_written(&engine, job.pipeline);
+        let summary = Summary {
+            report: &outcome.report,
+            took,
+            files: &files,
+        };
+        console.print(&summary.to_string())?;
+    }
+    written?;
+    match outcome.as_expected() {
+        true => Ok(()),
+        false => Err(Failure::Run),
+    }
+}
+
+/// As many threads as there are cores, unless the scenario says how many.
+fn threads(graph: &Graph) -> Option<usize> {
+    if let Graph::File(scenario) = graph
+        && scenario.settings().threads.is_some()
+    {
+        return None;
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Some(cores.min(MAX_DEFAULT_THREADS))
+}
+
+/// Tells on standard error what no element told: a stall, and what is not as expected.
+fn tell(outcome: &Outcome, console: &Console) {
+    if outcome.report.stall.is_some() && outcome.expected_verdict != Verdict::Stalled {
+        let ticks = outcome.report.ticks;
+        let mut text = format!("error: stalled at tick {ticks}: nobody can go on");
+        for wait in waits(&outcome.report) {
+            text.push_str("\n  ");
+            text.push_str(&wait);
+        }
+        console.tell(&text);
+    }
+    for missed in &outcome.missed {
+        console.tell(&format!("error: {missed}"));
+    }
+}
+
+/// Files that sinks wrote.
+fn files_written(engine: &Engine, pipeline: PipelineHandle) -> Vec<String> {
+    let world = engine.world();
+    let sinks = engine.elements(pipeline).into_iter().filter(|e| {
+        let pads = world.get::<Pads>(e.entity());
+        pads.iter()
+            .flat_map(|p| &p.0)
+            .filter_map(|&pad| world.get::<Pad>(pad))
+            .all(|pad| pad.direction == Direction::Sink)
+    });
+    sinks
+        .filter_map(|e| match engine.get(e, "location") {
+            Ok(Some(PropertyValue::Text(path))) if !path.is_empty() => Some(path),
+            _ => None,
+        })
+        .collect()
+}
+
+/// What looks at a run tick by tick.
+struct Watch<'a> {
+    outputs: Outputs<'a>,
+    progress: Option<Progress>,
+}
+
+impl Observer for Watch<'_> {
+    fn tick(&mut self, pipeline: &PipelineFabric) {
+        self.outputs.tick(pipeline);
+        if let Some(progress) = &mut self.progress {
+            progress.tick(pipeline);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Reports and digests: JSON of what happened, a line a tick, and the same on any number of
+//! threads.
+
+mod support;
+
+use support::{Folder, here, process};
+
+const LINE: &str =
+    "fakesrc num-buffers=20 ! tee name=t t. ! queue ! fakesink t. ! identity ! fakesink";
+
+#[test]
+fn a_report_is_json_and_alone_on_standard_output() {
+    let ran = process(&["launch", LINE, "--report", "-"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let report: serde_json::Value = serde_json::from_str(&ran.out).expect("is JSON");
+    assert_eq!(report["verdict"], "done");
+    let sinks = report["sinks"].as_array().expect("is a list");
+    assert_eq!(sinks.len(), 2);
+    for sink in sinks {
+        assert_eq!(sink["buffers"], 20);
+        assert_eq!(sink["eos"], true);
+        assert_eq!(sink["frames"].as_array().expect("is a list").len(), 20);
+    }
+}
+
+#[test]
+fn threads_change_nothing_and_graphs_do() {
+    let digest = |line: &str, threads| {
+        let ran = process(&["launch", line, "--threads", threads, "--report", "-"]);
+        let report: serde_json::Value = serde_json::from_str(&ran.out).expect("is JSON");
+        report["digest"].as_str().expect("is a text").to_owned()
+    };
+    assert_eq!(digest(LINE, "1"), digest(LINE, "4"));
+    assert_ne!(
+        digest(LINE, "1"),
+        digest("fakesrc num-buffers=20 ! fakesink", "1")
+    );
+    let digests = |threads| {
+        let ran = process(&["launch", LINE, "--threads", threads, "--digests", "-"]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        ran.out
+    };
+    assert_eq!(digests("1"), digests("2"));
+}
+
+#[test]
+fn digests_are_a_line_a_tick_and_change() {
+    let folder = Folder::new("digests");
+    let (digests, report) = (folder.path("digests"), folder.path("report.json"));
+    let ran = process(&["launch", LINE, "--digests", &digests, "--report", &report]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.starts_with("done after "), "{}", ran.out);
+    let text = std::fs::read_to_string(&digests).expect("is written");
+    let lines: Vec<(u64, &str)> = text
+        .lines()
+        .map(|line| {
+            let (tick, digest) = line.split_once(' ').expect("two words");
+            assert_eq!(digest.len(), 16, "{line}");
+            assert!(u64::from_str_radix(digest, 16).is_ok(), "{line}");
+            (tick.parse().expect("a number"), digest)
+        })
+        .collect();
+    assert!(
+        lines.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1),
+        "{text}"
+    );
+    let different: std::collections::BTreeSet<&str> = lines.iter().map(|l| l.1).collect();
+    assert!(different.len() > lines.len() / 2, "{text}");
+    let report = std::fs::read_to_string(&report).expect("is written");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("is JSON");
+    assert_eq!(report["ticks"].as_u64(), lines.last().map(|l| l.0));
+}
+
+#[test]
+fn flags_reach_the_run() {
+    let folder = Folder::new("flags");
+    let report = |flags: &[&str]| {
+        let path = folder.path("report.json");
+        let mut arguments = vec!["launch", LINE, "-q", "--report", &path];
+        arguments.extend(flags);
+        let ran = here(&arguments);
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+        let text = std::fs::read_to_string(&path).expect("is written");
+        serde_json::from_str::<serde_json::Value>(&text).expect("is JSON")
+    };
+    let ticks = |flags: &[&str]| report(flags)["ticks"].as_u64().expect("a number");
+    assert!(ticks(&["--limit", "quantum=1"]) > ticks(&["--limit", "quantum=16"]));
+    assert_eq!(ticks(&["--clock", "virtual"]), ticks(&["--clock", "free"]));
+}
+
+#[test]
+fn logs_are_lines_without_times() {
+    let text = "fakesrc ! video/x-raw,width=1 ! identity ! video/x-raw,width=2 ! fakesink";
+    let once = process(&["launch", text, "--log", "trace"]);
+    assert_eq!(once.code, 1);
+    assert_eq!(once.err, process(&["launch", text, "--log", "trace"]).err);
+    let errors: Vec<&str> = once
+        .err
+        .lines()
+        .filter(|l| l.starts_with("error: "))
+        .collect();
+    assert_eq!(errors.len(), 1, "{}", once.err);
+    assert!(errors[0].ends_with("(caps/not-negotiated)"), "{}", once.err);
+}

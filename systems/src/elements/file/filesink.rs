@@ -1,0 +1,157 @@
+//! `filesink`: writes all bytes to a file.
+//!
+//! The file is made when the first buffer, or the end, arrives: a graph that does not start
+//! leaves an existing file alone. At the end everything is handed to the system before the end
+//! is told.
+//!
+//! `tickpipe launch 'videotestsrc num-buffers=9 ! y4menc ! filesink location=out.y4m'`
+
+use super::errors::FileError;
+use crate::element::{Element, Flow, PadTemplate, Process, Property, Work};
+use crate::elements::core::FrameHasher;
+use bevy_ecs::component::Component;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use tickpipe_components::caps::Caps;
+use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fault::ElementError;
+
+/// Settings of `filesink`.
+#[derive(Component, Clone, Debug, Default)]
+pub struct FileSink {
+    /// The file.
+    pub location: String,
+    /// Write behind what is there.
+    pub append: bool,
+}
+
+impl Element for FileSink {
+    const NAME: &'static str = "filesink";
+    const SUMMARY: &'static str = "Writes all bytes to a file";
+    const KLASS: &'static str = "Sink/File";
+    const FLOW: Flow = Flow::Separate;
+    const IGNORED: &'static [&'static str] = &[
+        "async",
+        "blocksize",
+        "buffer-mode",
+        "buffer-size",
+        "enable-last-sample",
+        "max-bitrate",
+        "max-lateness",
+        "max-transient-error-timeout",
+        "name",
+        "o-sync",
+        "parent",
+        "processing-deadline",
+        "qos",
+        "render-delay",
+        "sync",
+        "throttle-time",
+        "ts-offset",
+    ];
+
+    fn pads() -> Vec<PadTemplate> {
+        vec![PadTemplate::sink("sink", Caps::any())]
+    }
+
+    fn properties() -> Vec<Property<Self>> {
+        vec![
+            crate::field!(Text, "location", "The file to write", location),
+            crate::field!(
+                Bool,
+                "append",
+                "Write behind what is in the file instead of replacing it",
+                append
+            ),
+        ]
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        if self.location.is_empty() {
+            return Err(FileError::NoLocation.into());
+        }
+        let path = std::path::Path::new(&self.location);
+        if path.is_dir() {
+            return Err(FileError::Folder(self.location.clone()).into());
+        }
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        if let Some(folder) = folder {
+            std::fs::metadata(folder)
+                .map_err(|error| FileError::io("create", &self.location, error))?;
+        }
+        Ok(Box::new(Writing {
+            location: self.location.clone(),
+            append: self.append,
+            file: None,
+            written: 0,
+        }))
+    }
+}
+
+struct Writing {
+    location: String,
+    append: bool,
+    file: Option<BufWriter<File>>,
+    written: u64,
+}
+
+impl Writing {
+    fn file(&mut self) -> Result<&mut BufWriter<File>, ElementError> {
+        if self.file.is_none() {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true);
+            options.append(self.append).truncate(!self.append);
+            let file = options
+                .open(&self.location)
+                .map_err(|error| FileError::io("create", &self.location, error))?;
+            self.file = Some(BufWriter::with_capacity(1 << 16, file));
+        }
+        self.file
+            .as_mut()
+            .ok_or_else(|| FileError::NoLocation.into())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ElementError> {
+        let outcome = self.file()?.write_all(bytes);
+        outcome.map_err(|error| FileError::io("write", &self.location, error))?;
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ElementError> {
+        let outcome = self.file()?.flush();
+        outcome.map_err(|error| FileError::io("write", &self.location, error))
+    }
+}
+
+impl Work for Writing {
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        while let Some(item) = process.next(0) {
+            let Some(buffer) = item.as_buffer() else {
+                self.flush()?;
+                process.finish();
+                break;
+            };
+            let outcome = self.write(process.bytes(buffer));
+            if outcome.is_ok() && process.recording() {
+                let hash = FrameHasher::default().hash(process.bytes(buffer));
+                let meta = *process.meta(buffer);
+                process.record(meta.pts, meta.time_base, hash);
+            }
+            process.release(buffer);
+            outcome?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), ElementError> {
+        match self.file {
+            Some(_) => self.flush(),
+            None => Ok(()),
+        }
+    }
+
+    fn state(&self, visitor: &mut dyn StateVisitor) {
+        visitor.unsigned("written", self.written);
+    }
+}

@@ -1,0 +1,216 @@
+//! `filesrc`: the bytes of a file, in blocks.
+//!
+//! Regular files, pipes and devices alike; a pipe's first bytes are read once, for the caps of
+//! what follows, and then handed on.
+//!
+//! `tickpipe launch 'filesrc location=a.y4m ! y4mdec ! fakesink'`
+
+use super::errors::FileError;
+use crate::element::{Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
+use bevy_ecs::component::Component;
+use std::fs::File;
+use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
+use tickpipe_components::caps::Caps;
+use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fault::ElementError;
+use tickpipe_components::pool::PoolConfig;
+
+/// Bytes of a block unless set or asked for by what follows, as in GStreamer.
+const BLOCK: u32 = 4096;
+
+/// Settings of `filesrc`.
+#[derive(Component, Clone, Debug)]
+pub struct FileSrc {
+    /// The file.
+    pub location: String,
+    /// Bytes of a block.
+    pub blocksize: u32,
+    /// Blocks to read; -1 for all.
+    pub num_buffers: i32,
+    /// The file, while the element is not in READY.
+    opened: Arc<Mutex<Option<Opened>>>,
+}
+
+impl Default for FileSrc {
+    fn default() -> Self {
+        FileSrc {
+            location: String::new(),
+            blocksize: BLOCK,
+            num_buffers: -1,
+            opened: Arc::default(),
+        }
+    }
+}
+
+/// An open file, and what was read of it in advance.
+#[derive(Debug)]
+struct Opened {
+    file: File,
+    head: Vec<u8>,
+}
+
+impl FileSrc {
+    fn open_file(&self) -> Result<File, ElementError> {
+        if self.location.is_empty() {
+            return Err(FileError::NoLocation.into());
+        }
+        let open = |error| FileError::io("open", &self.location, error);
+        let file = File::open(&self.location).map_err(open)?;
+        if file.metadata().map_err(open)?.is_dir() {
+            return Err(FileError::Folder(self.location.clone()).into());
+        }
+        Ok(file)
+    }
+}
+
+impl Element for FileSrc {
+    const NAME: &'static str = "filesrc";
+    const SUMMARY: &'static str = "The bytes of a file";
+    const KLASS: &'static str = "Source/File";
+    const FLOW: Flow = Flow::Separate;
+    const IGNORED: &'static [&'static str] = &["do-timestamp", "name", "parent", "typefind"];
+
+    fn pads() -> Vec<PadTemplate> {
+        vec![PadTemplate::source("src", Caps::any())]
+    }
+
+    fn properties() -> Vec<Property<Self>> {
+        vec![
+            crate::field!(Text, "location", "The file to read", location),
+            crate::field!(
+                Int(1, u32::MAX as i64),
+                "blocksize",
+                "Bytes of a block; at its default, what follows may ask for larger ones",
+                blocksize
+            ),
+            crate::field!(
+                Int(-1, i32::MAX as i64),
+                "num-buffers",
+                "Blocks to read before the end; -1 for all",
+                num_buffers
+            ),
+        ]
+    }
+
+    fn peek(&self, max: usize) -> Result<Option<Vec<u8>>, ElementError> {
+        let read = |error| FileError::io("read", &self.location, error);
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = opened.as_mut() {
+            let missing = max.saturating_sub(opened.head.len());
+            let part = opened.file.by_ref().take(missing as u64);
+            read_all(part, &mut opened.head).map_err(read)?;
+            return Ok(Some(opened.head[..opened.head.len().min(max)].to_vec()));
+        }
+        let path = std::path::Path::new(&self.location);
+        // Opening a pipe would wait for its writer, and reading it would take from the run.
+        if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+            return Err(FileError::NotRegular(self.location.clone()).into());
+        }
+        let mut head = Vec::new();
+        read_all(self.open_file()?.take(max as u64), &mut head).map_err(read)?;
+        Ok(Some(head))
+    }
+
+    fn decide_pool(
+        &self,
+        _pads: &PadCapsOf,
+        downstream: PoolConfig,
+    ) -> Result<Buffers, ElementError> {
+        let size = match self.blocksize {
+            BLOCK => downstream.size.max(BLOCK as usize),
+            set => set as usize,
+        };
+        Ok(Buffers::Own(PoolConfig { size, ..downstream }))
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        let file = self.open_file()?;
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        *opened = Some(Opened {
+            file,
+            head: Vec::new(),
+        });
+        Ok(Box::new(Reading {
+            opened: Arc::clone(&self.opened),
+            location: self.location.clone(),
+            left: u64::try_from(self.num_buffers).ok(),
+            index: 0,
+            position: 0,
+            head_used: 0,
+        }))
+    }
+}
+
+fn read_all(mut from: impl Read, to: &mut Vec<u8>) -> std::io::Result<()> {
+    from.read_to_end(to).map(drop)
+}
+
+struct Reading {
+    opened: Arc<Mutex<Option<Opened>>>,
+    location: String,
+    left: Option<u64>,
+    index: u64,
+    position: u64,
+    head_used: usize,
+}
+
+impl Reading {
+    /// Fills `block` as far as the file goes.
+    fn fill(&mut self, block: &mut [u8]) -> Result<usize, ElementError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(opened) = opened.as_mut() else {
+            return Ok(0);
+        };
+        let head = &opened.head[self.head_used.min(opened.head.len())..];
+        let mut filled = head.len().min(block.len());
+        block[..filled].copy_from_slice(&head[..filled]);
+        self.head_used += filled;
+        while filled < block.len() {
+            match opened.file.read(&mut block[filled..]) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(FileError::io("read", &self.location, error)),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl Work for Reading {
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        while process.room(0) > 0 {
+            if self.left == Some(0) {
+                process.finish();
+                break;
+            }
+            let Some(mut buffer) = process.acquire() else {
+                break;
+            };
+            let read = self.fill(buffer.memory.as_mut_slice())?;
+            if read == 0 {
+                process.discard(buffer);
+                process.finish();
+                break;
+            }
+            buffer.meta.len = read;
+            buffer.meta.index = self.index;
+            self.index += 1;
+            self.position += read as u64;
+            self.left = self.left.map(|n| n - 1);
+            process.push(0, buffer);
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), ElementError> {
+        *self.opened.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+
+    fn state(&self, visitor: &mut dyn StateVisitor) {
+        visitor.unsigned("index", self.index);
+        visitor.unsigned("position", self.position);
+    }
+}

@@ -1,0 +1,282 @@
+//! `y4mdec`: raw video out of a Y4M byte stream.
+//!
+//! Caps are those of the header, which planning reads from the file. Each frame goes straight
+//! into a buffer of the pool, whatever its strides. A stream that ends anywhere but at a frame's
+//! end is an error that says where; the whole frames before it are passed on.
+//!
+//! `tickpipe launch 'filesrc location=a.y4m ! y4mdec ! fakesink'`
+
+use super::{y4m_stream, y4m_video};
+use crate::element::{
+    Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, PeekError, Process, Work,
+};
+use crate::elements::raw_video::{frame_pool, stream_info};
+use bevy_ecs::component::Component;
+use thiserror::Error;
+use tickpipe_components::caps::{Structure, Value, ValueSet};
+use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fabric::Granted;
+use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::time::TimeBase;
+use tickpipe_components::video::{FrameMut, VideoInfo};
+use tickpipe_components::y4m::{Event, Facts, Header, MAX_HEADER_BYTES, ReadError, Reader};
+
+/// The caps field that carries how a header was written, where that is not canonical.
+pub(super) const STYLE: &str = "y4m-style";
+
+/// Bytes of a block that it asks its source for.
+const BLOCK: usize = 1 << 16;
+
+/// Settings of `y4mdec`.
+#[derive(Component, Clone, Debug, Default)]
+pub struct Y4mDec;
+
+#[derive(Debug, Error)]
+enum Y4mError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("{0}")]
+    Unsupported(String),
+    #[error("the header changed between planning and running")]
+    Changed,
+}
+
+impl From<Y4mError> for ElementError {
+    fn from(error: Y4mError) -> ElementError {
+        let code = match &error {
+            Y4mError::Read(ReadError::Empty) => Code::Empty,
+            Y4mError::Read(
+                ReadError::HeaderTruncated { .. }
+                | ReadError::FrameLineTruncated { .. }
+                | ReadError::Truncated { .. },
+            ) => Code::Truncated,
+            Y4mError::Read(_) | Y4mError::Changed => Code::Damaged,
+            Y4mError::Unsupported(_) => Code::Unsupported,
+        };
+        ElementError::new(Domain::Stream, code, error)
+    }
+}
+
+/// The caps that a header stands for.
+fn caps_of(header: &Header) -> Result<Structure, Y4mError> {
+    let unsupported = |error: &dyn std::error::Error| Y4mError::Unsupported(error.to_string());
+    let info = header.to_info().map_err(|e| unsupported(&e))?;
+    let (carried, _) = Facts::from_info(&info).map_err(|e| unsupported(&e))?;
+    let mut structure = info.to_structure();
+    if let Some(style) = header.style(&carried) {
+        structure = structure.with(STYLE, ValueSet::One(Value::text(&style)));
+    }
+    Ok(structure)
+}
+
+impl Element for Y4mDec {
+    const NAME: &'static str = "y4mdec";
+    const SUMMARY: &'static str = "Raw video out of a Y4M byte stream";
+    const KLASS: &'static str = "Decoder/Video";
+    const FLOW: Flow = Flow::Separate;
+    const IGNORED: &'static [&'static str] = &["name", "parent"];
+
+    fn pads() -> Vec<PadTemplate> {
+        vec![
+            PadTemplate::sink("sink", y4m_stream()),
+            PadTemplate::source("src", y4m_video()),
+        ]
+    }
+
+    fn enum_caps(
+        &self,
+        query: &CapsQuery<'_>,
+        pad: PadAt,
+        index: u32,
+    ) -> Result<Option<Structure>, ElementError> {
+        if pad.is_sink() {
+            return Ok(query.template.structures().get(index as usize).cloned());
+        }
+        if index > 0 {
+            return Ok(None);
+        }
+        let peeked = (query.peek)(MAX_HEADER_BYTES + 1).map_err(|error| match error {
+            PeekError::Failed(error) => error,
+            other => ElementError::new(Domain::Stream, Code::Unsupported, other),
+        })?;
+        let mut reader = Reader::new();
+        let mut rest = &peeked.bytes[..];
+        loop {
+            let (used, event) = reader.next(rest).map_err(Y4mError::from)?;
+            rest = &rest[used..];
+            if matches!(event, Event::NeedInput) {
+                break;
+            }
+            if let Some(header) = reader.header() {
+                return Ok(Some(caps_of(header)?));
+            }
+        }
+        // A header that does not end within its limit is an error of `next`: this is the end.
+        match reader.end() {
+            Err(error) => Err(Y4mError::Read(error).into()),
+            Ok(_) => Ok(None),
+        }
+    }
+
+    fn propose_pool(&self, _pad: PadAt, _pads: &PadCapsOf) -> PoolConfig {
+        PoolConfig {
+            size: BLOCK,
+            ..PoolConfig::default()
+        }
+    }
+
+    fn decide_pool(
+        &self,
+        pads: &PadCapsOf,
+        downstream: PoolConfig,
+    ) -> Result<Buffers, ElementError> {
+        frame_pool(pads.source(0), downstream).map(Buffers::Own)
+    }
+
+    /// The block that a frame is read from.
+    fn retains(&self, _pad: PadAt) -> u32 {
+        1
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        Ok(Box::new(Decoding {
+            reader: Reader::new(),
+            info: None,
+            caps: None,
+            used: 0,
+            frame: None,
+            frames: 0,
+        }))
+    }
+}
+
+struct Decoding {
+    reader: Reader,
+    info: Option<VideoInfo>,
+    caps: Option<Structure>,
+    /// Bytes of the oldest block that were read already.
+    used: usize,
+    /// The frame that is being filled.
+    frame: Option<Granted>,
+    frames: u64,
+}
+
+/// What is to be done next.
+enum Next {
+    /// Take the next block.
+    Block,
+    /// Acquire a buffer for the frame that begins.
+    Buffer,
+    /// Emit the frame that is whole.
+    Emit,
+}
+
+impl Decoding {
+    /// Reads the block `bytes` on, up to the end of a frame or of the block.
+    fn read(&mut self, bytes: &[u8]) -> Result<Next, ElementError> {
+        let Some(info) = &self.info else {
+            return Err(Y4mError::Changed.into());
+        };
+        loop {
+            let rest = &bytes[self.used..];
+            let (used, event) = self.reader.next(rest).map_err(Y4mError::from)?;
+            self.used += used;
+            match event {
+                Event::NeedInput => return Ok(Next::Block),
+                Event::Header => {
+                    let header = self.reader.header().ok_or(Y4mError::Changed)?;
+                    let now = caps_of(header)?;
+                    if !self.caps.as_ref().is_some_and(|c| c.can_intersect(&now)) {
+                        return Err(Y4mError::Changed.into());
+                    }
+                }
+                Event::FrameStart { .. } => {}
+                Event::Payload { .. } => {
+                    let Some(frame) = &mut self.frame else {
+                        return Ok(Next::Buffer);
+                    };
+                    let mut view = FrameMut::new(&info.layout, frame.memory.as_mut_slice())
+                        .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
+                    let rest = &bytes[self.used..];
+                    let filled = self.reader.fill(rest, &mut view).map_err(Y4mError::from)?;
+                    self.used += filled.used;
+                    return Ok(match filled.complete {
+                        true => Next::Emit,
+                        false => Next::Block,
+                    });
+                }
+            }
+        }
+    }
+
+    fn emit(&mut self, process: &mut Process<'_>) {
+        let (Some(info), Some(mut frame)) = (&self.info, self.frame.take()) else {
+            return;
+        };
+        let meta = &mut frame.meta;
+        meta.len = info.layout.size();
+        meta.index = self.frames;
+        let base = info.framerate.and_then(|(n, d)| TimeBase::of_rate(n, d));
+        if let Some(base) = base {
+            meta.time_base = base;
+            meta.pts = i64::try_from(self.frames).ok();
+            meta.duration = Some(1);
+        }
+        self.frames += 1;
+        process.push(0, frame);
+    }
+}
+
+impl Work for Decoding {
+    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        self.info = Some(stream_info(pads.source(0))?);
+        self.caps = pads.source(0).cloned();
+        Ok(())
+    }
+
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        while process.room(0) > 0 {
+            let Some(item) = process.peek(0) else { break };
+            let Some(block) = item.as_buffer() else {
+                process.next(0);
+                self.reader.end().map_err(Y4mError::from)?;
+                process.finish();
+                break;
+            };
+            let next = match self.read(process.bytes(block)) {
+                Ok(next) => next,
+                Err(error) => {
+                    process.next(0);
+                    process.release(block);
+                    return Err(error);
+                }
+            };
+            match next {
+                Next::Block => {
+                    process.next(0);
+                    process.release(block);
+                    self.used = 0;
+                }
+                Next::Buffer => {
+                    self.frame = process.acquire();
+                    if self.frame.is_none() {
+                        break;
+                    }
+                }
+                Next::Emit => self.emit(process),
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&self, visitor: &mut dyn StateVisitor) {
+        visitor.unsigned("position", self.reader.position());
+        visitor.unsigned("used", self.used as u64);
+        visitor.unsigned("frames", self.frames);
+        visitor.signed(
+            "filling",
+            self.frame.as_ref().map_or(-1, |f| f.buffer.0.into()),
+        );
+    }
+}

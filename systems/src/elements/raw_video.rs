@@ -1,0 +1,65 @@
+//! Raw video in elements: caps templates, frames of buffers, pools of frames.
+
+use tickpipe_components::caps::{Caps, Fraction, Structure, Value, ValueSet};
+use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::video::{
+    Frame, MAX_DIMENSION, RAW_VIDEO, VideoCapsError, VideoFormat, VideoInfo,
+};
+
+/// Raw video of these formats, in order of preference, of any size and rate.
+pub(crate) fn raw_video_caps(formats: &[VideoFormat]) -> Caps {
+    let words = formats.iter().map(|f| Value::text(f.name()));
+    let size = || ValueSet::int_range(1, MAX_DIMENSION.into(), 1).unwrap_or(ValueSet::int(1));
+    let rates = Fraction::new(0, 1)
+        .zip(Fraction::new(i32::MAX, 1))
+        .and_then(|(low, high)| ValueSet::fraction_range(low, high).ok());
+    let mut structure = Structure::new(RAW_VIDEO);
+    if let Ok(list) = ValueSet::list(words) {
+        structure = structure.with("format", list);
+    }
+    structure = structure.with("width", size()).with("height", size());
+    if let Some(rates) = rates {
+        structure = structure.with("framerate", rates);
+    }
+    Caps::from(structure)
+}
+
+/// The stream that agreed caps describe.
+///
+/// # Errors
+/// What is missing or unknown, as a refusal of caps.
+pub(crate) fn stream_info(caps: Option<&Structure>) -> Result<VideoInfo, ElementError> {
+    caps.ok_or(VideoCapsError::Missing("format"))
+        .and_then(VideoInfo::from_structure)
+        .map_err(|error| ElementError::new(Domain::Caps, Code::Refused, error))
+}
+
+/// The frame that a buffer holds.
+///
+/// # Errors
+/// A buffer that is too short for it.
+pub(crate) fn frame_of<'a>(
+    info: &'a VideoInfo,
+    bytes: &'a [u8],
+) -> Result<Frame<'a>, ElementError> {
+    Frame::new(&info.layout, bytes)
+        .map_err(|error| ElementError::new(Domain::Stream, Code::Truncated, error))
+}
+
+/// A pool of frames with these caps that suits downstream too.
+///
+/// # Errors
+/// As [`stream_info`].
+pub(crate) fn frame_pool(
+    caps: Option<&Structure>,
+    downstream: PoolConfig,
+) -> Result<PoolConfig, ElementError> {
+    let info = stream_info(caps)?;
+    Ok(PoolConfig {
+        size: info.layout.size(),
+        align: 32,
+        ..PoolConfig::default()
+    }
+    .merge(downstream))
+}

@@ -1,0 +1,188 @@
+//! `overlay`: one picture laid on another at (x, y).
+//!
+//! The input that is linked first (`sink_0`) leads: one frame goes out for each of its frames,
+//! with its times and caps; `sink_1` shows its last frame until the next is due. The two may
+//! differ in rate, aspect, range and siting, and must have the same pixel format. The position
+//! is rounded down to the chroma grid (FFmpeg's overlay). Frames are written in place where
+//! nobody else holds them.
+//!
+//! `tickpipe launch 'videotestsrc num-buffers=9 ! overlay name=mix x=16 y=8 ! fakesink videotestsrc pattern=ball ! video/x-raw,width=64,height=48 ! mix.'`
+
+use super::pixels::overlay_opaque;
+use crate::element::{
+    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
+};
+use crate::elements::raw_video::{frame_of, frame_pool, raw_video_caps, stream_info};
+use bevy_ecs::component::Component;
+use tickpipe_components::caps::Structure;
+use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fabric::Granted;
+use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::id::BufferId;
+use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::video::{FrameMut, VideoFormat, VideoInfo};
+
+/// Settings of `overlay`.
+#[derive(Component, Clone, Debug, Default)]
+pub struct Overlay {
+    /// Left edge of the picture on top, in pixels of the one below; may be negative.
+    pub x: i32,
+    /// Its upper edge.
+    pub y: i32,
+}
+
+fn opaque_formats() -> tickpipe_components::caps::Caps {
+    let opaque: Vec<VideoFormat> = VideoFormat::ALL
+        .iter()
+        .copied()
+        .filter(|f| !f.has_alpha())
+        .collect();
+    raw_video_caps(&opaque)
+}
+
+impl Element for Overlay {
+    const NAME: &'static str = "overlay";
+    const SUMMARY: &'static str = "Lays one picture on another";
+    const KLASS: &'static str = "Filter/Editor/Video/Compositor";
+    const FLOW: Flow = Flow::Lead;
+
+    fn pads() -> Vec<PadTemplate> {
+        vec![
+            PadTemplate::sink("sink_0", opaque_formats()),
+            PadTemplate::sink("sink_1", opaque_formats()),
+            PadTemplate::source("src", opaque_formats()),
+        ]
+    }
+
+    fn properties() -> Vec<Property<Self>> {
+        vec![
+            crate::field!(
+                Int(i32::MIN as i64, i32::MAX as i64),
+                "x",
+                "Left edge of the picture on top, in pixels; rounded down to the chroma grid",
+                x
+            ),
+            crate::field!(
+                Int(i32::MIN as i64, i32::MAX as i64),
+                "y",
+                "Upper edge of the picture on top, in pixels; rounded down to the chroma grid",
+                y
+            ),
+        ]
+    }
+
+    fn transform_caps(
+        &self,
+        _from: PadAt,
+        _to: PadAt,
+        caps: &Structure,
+        index: u32,
+    ) -> Option<Structure> {
+        let mut only_format = caps.clone();
+        only_format.retain(|name, _| name == "format");
+        (index == 0).then_some(only_format)
+    }
+
+    fn accept_caps(&self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        stream_info(pads.sink(0))?;
+        stream_info(pads.sink(1)).map(drop)
+    }
+
+    fn decide_pool(
+        &self,
+        pads: &PadCapsOf,
+        downstream: PoolConfig,
+    ) -> Result<Buffers, ElementError> {
+        frame_pool(pads.source(0), downstream).map(Buffers::InPlace)
+    }
+
+    /// The leading frame that waits for the other's next; of the other the frame that is shown,
+    /// the next, and one that a set still shows.
+    fn retains(&self, pad: PadAt) -> u32 {
+        if pad.index == 0 { 1 } else { 3 }
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        Ok(Box::new(Overlaying {
+            x: self.x.into(),
+            y: self.y.into(),
+            streams: None,
+            frames: 0,
+        }))
+    }
+}
+
+struct Overlaying {
+    x: i64,
+    y: i64,
+    streams: Option<(VideoInfo, VideoInfo)>,
+    frames: u64,
+}
+
+/// The leading frame, to write: itself where nobody else holds it, else a copy.
+fn writable(process: &mut Process<'_>, main: BufferId) -> Option<Granted> {
+    if let Some(own) = process.write_in_place(main) {
+        return Some(own);
+    }
+    let mut copy = process.acquire()?;
+    let bytes = process.bytes(main);
+    let len = bytes.len().min(copy.memory.len());
+    copy.memory.as_mut_slice()[..len].copy_from_slice(&bytes[..len]);
+    copy.meta = *process.meta(main);
+    process.release(main);
+    process.count_copy(len);
+    Some(copy)
+}
+
+impl Work for Overlaying {
+    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        self.streams = Some((stream_info(pads.sink(0))?, stream_info(pads.sink(1))?));
+        Ok(())
+    }
+
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        let Some((main_info, top_info)) = &self.streams else {
+            return Ok(());
+        };
+        while let Some(set) = process.next_set() {
+            let main = set.frames.first().copied().flatten();
+            let top = set.frames.get(1).copied().flatten();
+            let outcome = match (main, top) {
+                (Some(main), None) => {
+                    process.forward(0, main);
+                    Ok(())
+                }
+                (Some(main), Some(top)) => {
+                    let Some(mut below) = writable(process, main) else {
+                        process.drop_buffer(main);
+                        process.release(top);
+                        continue;
+                    };
+                    let drawn = frame_of(top_info, process.bytes(top)).and_then(|top| {
+                        let space = below.memory.as_mut_slice();
+                        let mut frame = FrameMut::new(&main_info.layout, space)
+                            .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
+                        overlay_opaque(&mut frame, &top, self.x, self.y)
+                            .map_err(|e| ElementError::new(Domain::Core, Code::Failed, e))
+                    });
+                    process.push(0, below);
+                    drawn
+                }
+                (None, _) => Ok(()),
+            };
+            if let Some(top) = top {
+                process.release(top);
+            }
+            self.frames += 1;
+            outcome?;
+        }
+        if process.sets_ended() {
+            process.finish();
+        }
+        Ok(())
+    }
+
+    fn state(&self, visitor: &mut dyn StateVisitor) {
+        visitor.unsigned("frames", self.frames);
+    }
+}

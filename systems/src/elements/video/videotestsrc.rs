@@ -1,0 +1,224 @@
+//! `videotestsrc`: test pictures.
+//!
+//! 320x240 at 30/1 unless caps say otherwise, as in GStreamer. At a rate of 0/1 it makes one
+//! picture. `seed` starts the noise of `snow`.
+//!
+//! `tickpipe launch 'videotestsrc pattern=ball num-buffers=30 ! video/x-raw,width=64 ! fakesink'`
+
+use super::pixels::{Pattern, PatternPainter};
+use crate::element::{
+    Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
+};
+use crate::elements::raw_video::{frame_pool, raw_video_caps, stream_info};
+use bevy_ecs::component::Component;
+use tickpipe_components::caps::{Fraction, Structure, Value, ValueSet};
+use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::property::Choice;
+use tickpipe_components::time::TimeBase;
+use tickpipe_components::video::{FrameMut, VideoFormat, VideoInfo};
+
+/// Settings of `videotestsrc`.
+#[derive(Component, Clone, Debug)]
+pub struct VideoTestSrc {
+    /// What is drawn.
+    pub pattern: Pattern,
+    /// Pictures to make; -1 for no end.
+    pub num_buffers: i32,
+    /// Starts the noise.
+    pub seed: u64,
+}
+
+impl Default for VideoTestSrc {
+    fn default() -> Self {
+        VideoTestSrc {
+            pattern: Pattern::Smpte,
+            num_buffers: -1,
+            seed: 0,
+        }
+    }
+}
+
+const fn choice(number: i64, name: &'static str) -> Choice {
+    Choice { number, name }
+}
+
+const PATTERNS: &[Choice] = &[
+    choice(0, "smpte"),
+    choice(1, "snow"),
+    choice(2, "black"),
+    choice(3, "white"),
+    choice(18, "ball"),
+    choice(23, "gradient"),
+];
+
+impl Element for VideoTestSrc {
+    const NAME: &'static str = "videotestsrc";
+    const SUMMARY: &'static str = "Test pictures";
+    const KLASS: &'static str = "Source/Video";
+    const FLOW: Flow = Flow::Separate;
+    const IGNORED: &'static [&'static str] = &[
+        "animation-mode",
+        "background-color",
+        "blocksize",
+        "do-timestamp",
+        "flip",
+        "foreground-color",
+        "horizontal-speed",
+        "is-live",
+        "k0",
+        "kt",
+        "kt2",
+        "kx",
+        "kx2",
+        "kxt",
+        "kxy",
+        "ky",
+        "ky2",
+        "kyt",
+        "motion",
+        "name",
+        "parent",
+        "timestamp-offset",
+        "typefind",
+        "xoffset",
+        "yoffset",
+    ];
+
+    fn pads() -> Vec<PadTemplate> {
+        vec![PadTemplate::source(
+            "src",
+            raw_video_caps(&VideoFormat::ALL),
+        )]
+    }
+
+    fn properties() -> Vec<Property<Self>> {
+        vec![
+            crate::field!(Choice(PATTERNS), "pattern", "What is drawn", pattern: Pattern),
+            crate::field!(
+                Int(-1, i32::MAX as i64),
+                "num-buffers",
+                "Pictures to make before the end; -1 for no end",
+                num_buffers
+            ),
+            crate::field!(
+                Int(0, i64::MAX),
+                "seed",
+                "Starts the noise of `snow` and `smpte`; equal seeds give equal pictures",
+                seed
+            ),
+        ]
+    }
+
+    fn enum_caps(
+        &self,
+        query: &CapsQuery<'_>,
+        _pad: PadAt,
+        index: u32,
+    ) -> Result<Option<Structure>, ElementError> {
+        let Some(structure) = query.template.structures().get(index as usize) else {
+            return Ok(None);
+        };
+        let mut structure = structure.clone();
+        let square = Fraction::new(1, i32::MAX).zip(Fraction::new(i32::MAX, 1));
+        if let Some(Ok(any)) = square.map(|(low, high)| ValueSet::fraction_range(low, high)) {
+            structure = structure.with("pixel-aspect-ratio", any);
+        }
+        let progressive = ValueSet::One(Value::text("progressive"));
+        Ok(Some(structure.with("interlace-mode", progressive)))
+    }
+
+    fn fixate(&self, _pad: PadAt, caps: &Structure, _other: Option<&Structure>) -> Structure {
+        let mut s = caps.clone();
+        s.fixate_nearest("width", 320);
+        s.fixate_nearest("height", 240);
+        for (field, num) in [("framerate", 30), ("pixel-aspect-ratio", 1)] {
+            if let Some(wanted) = Fraction::new(num, 1) {
+                s.fixate_nearest(field, wanted);
+            }
+        }
+        s.fixated()
+    }
+
+    fn accept_caps(&self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        stream_info(pads.source(0)).map(drop)
+    }
+
+    fn decide_pool(
+        &self,
+        pads: &PadCapsOf,
+        downstream: PoolConfig,
+    ) -> Result<Buffers, ElementError> {
+        frame_pool(pads.source(0), downstream).map(Buffers::Own)
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        Ok(Box::new(Painting {
+            pattern: self.pattern,
+            seed: self.seed,
+            left: u64::try_from(self.num_buffers).ok(),
+            stream: None,
+            index: 0,
+        }))
+    }
+}
+
+struct Painting {
+    pattern: Pattern,
+    seed: u64,
+    left: Option<u64>,
+    stream: Option<(VideoInfo, PatternPainter)>,
+    index: u64,
+}
+
+impl Work for Painting {
+    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        let info = stream_info(pads.source(0))?;
+        if info.framerate.is_some_and(|(num, _)| num == 0) {
+            self.left = Some(self.left.map_or(1, |n| n.min(1)));
+        }
+        let painter = PatternPainter::new(&info, self.pattern, self.seed);
+        self.stream = Some((info, painter));
+        Ok(())
+    }
+
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        let Some((info, painter)) = &mut self.stream else {
+            return Ok(());
+        };
+        let base = info.framerate.and_then(|(n, d)| TimeBase::of_rate(n, d));
+        while process.room(0) > 0 {
+            if self.left == Some(0) {
+                process.finish();
+                break;
+            }
+            let Some(mut buffer) = process.acquire() else {
+                break;
+            };
+            let refused = |e| ElementError::new(Domain::Pool, Code::Refused, e);
+            let mut frame =
+                FrameMut::new(&info.layout, buffer.memory.as_mut_slice()).map_err(refused)?;
+            painter
+                .paint(self.index, &mut frame)
+                .map_err(|e| ElementError::new(Domain::Core, Code::Failed, e))?;
+            let meta = &mut buffer.meta;
+            meta.len = info.layout.size();
+            meta.index = self.index;
+            meta.pts = i64::try_from(self.index).ok();
+            if let Some(base) = base {
+                meta.time_base = base;
+                meta.duration = Some(1);
+            }
+            self.index += 1;
+            self.left = self.left.map(|n| n - 1);
+            process.push(0, buffer);
+        }
+        Ok(())
+    }
+
+    fn state(&self, visitor: &mut dyn StateVisitor) {
+        visitor.unsigned("index", self.index);
+        visitor.unsigned("left", self.left.unwrap_or(u64::MAX));
+    }
+}

@@ -1,0 +1,96 @@
+//! A tick in steady state allocates nothing: 1,000 ticks of each graph, counted.
+
+#![allow(unsafe_code, reason = "a counting allocator cannot be written without")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tickpipe::{Engine, EngineOptions, MessageMask, State};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as for this function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as for this function.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as for this function.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Allocations of 1,000 ticks after 200 ticks of warming up, and the buffers that moved.
+fn count(text: &str, threads: usize) -> (u64, u64) {
+    let mut engine = Engine::with_options(EngineOptions {
+        threads,
+        ..EngineOptions::default()
+    })
+    .expect("an engine");
+    let (pipeline, _) = engine.launch("main", text).expect("a graph");
+    engine.set_state(pipeline, State::Playing);
+    engine
+        .wait_for_state(pipeline, State::Playing)
+        .expect("it starts");
+    while engine.next_message(pipeline, MessageMask::all()).is_some() {}
+    let taken = |engine: &Engine| -> u64 {
+        let report = engine.report(pipeline);
+        report.sinks.iter().map(|s| s.buffers).sum()
+    };
+    engine.advance(0..1, 200);
+    let moved = taken(&engine);
+    let mut spent = 0;
+    engine.advance_with(0..1, 1000, |ticks| {
+        if ticks == 0 {
+            spent = ALLOCATIONS.load(Ordering::Relaxed);
+        } else {
+            spent = ALLOCATIONS.load(Ordering::Relaxed) - spent;
+        }
+    });
+    (spent, taken(&engine) - moved)
+}
+
+const CHAIN: &str = "fakesrc ! identity ! identity ! identity ! identity ! identity ! identity ! identity ! identity ! fakesink";
+const TEE: &str =
+    "fakesrc ! tee name=t t. ! queue ! fakesink t. ! identity ! fakesink t. ! fakesink";
+#[cfg(feature = "video")]
+const OVERLAY: &str = "videotestsrc ! video/x-raw,format=I420,width=64,height=64 ! overlay name=mix x=2 y=2 ! fakesink videotestsrc pattern=ball ! video/x-raw,width=16,height=16,framerate=25/1 ! mix.";
+#[cfg(feature = "video")]
+const TEE_OVERLAY: &str = "videotestsrc ! video/x-raw,format=I420,width=64,height=64 ! tee name=t t. ! overlay name=mix x=2 y=2 ! fakesink videotestsrc pattern=ball ! video/x-raw,width=16,height=16,framerate=25/1 ! mix. t. ! fakesink";
+#[cfg(feature = "video")]
+const CONVERT: &str = "videotestsrc ! video/x-raw,format=I420,width=64,height=64 ! videoconvert ! video/x-raw,format=RGBA ! fakesink";
+
+// One test: the count is of the whole process.
+#[test]
+fn a_thousand_ticks_of_each_graph() {
+    let graphs = [
+        CHAIN,
+        TEE,
+        #[cfg(feature = "video")]
+        OVERLAY,
+        #[cfg(feature = "video")]
+        TEE_OVERLAY,
+        #[cfg(feature = "video")]
+        CONVERT,
+    ];
+    for threads in [1, 2] {
+        for text in graphs {
+            let (allocations, buffers) = count(text, threads);
+            assert!(buffers >= 1000, "only {buffers} buffers moved in `{text}`");
+            assert_eq!(allocations, 0, "`{text}` with {threads} threads");
+        }
+    }
+}
