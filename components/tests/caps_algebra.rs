@@ -4,6 +4,8 @@
 //! from how the set was made and not by asking it. Caps are modelled by the full combinations of
 //! three fields (one of which may be left open) that they allow.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tickpipe_components::caps::{

@@ -4,6 +4,8 @@
 //! GStreamer's texts are compared as sets. An answer of mpipe's that ours differs from is right only
 //! if ours is the exact set intersection, which is computed here from single numbers.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use serde_json::Value as Json;
 use tickpipe_components::caps::pair::{self, EditError, MPIPE_FIELDS};
 use tickpipe_components::caps::{Caps, CapsLimits, Structure, Value, ValueSet};

@@ -1,6 +1,8 @@
 //! Caps as text: what is printed reads back as the same, no text makes the parser panic, errors
 //! point at their place, and constants and limits are as promised.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tickpipe_components::caps::pair::{self, MeetError};

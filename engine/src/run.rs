@@ -264,6 +264,13 @@ impl Engine {
             .get_mut(pipeline.id)
     }
 
+    /// Buffers that a started pipeline's sinks took so far.
+    pub fn taken(&self, pipeline: PipelineHandle) -> u64 {
+        let lanes = self.fabric(pipeline).map_or(&[][..], |p| &p.lanes);
+        let sinks = lanes.iter().filter(|l| l.is_sink());
+        sinks.map(|l| l.buffers_in()).sum()
+    }
+
     /// How a pipeline's run stands.
     pub fn progress(&self, pipeline: PipelineHandle) -> Progress {
         self.fabric(pipeline).map_or(Progress::Idle, |p| p.progress)

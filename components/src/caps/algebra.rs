@@ -275,7 +275,7 @@ impl Structure {
         {
             return None;
         }
-        let mut differing = (0..self.len()).filter(|at| self.sets[*at] != other.sets[*at]);
+        let mut differing = (0..self.len()).filter(|at| self.sets()[*at] != other.sets()[*at]);
         let Some(at) = differing.next() else {
             return Some(self.clone());
         };
@@ -283,7 +283,7 @@ impl Structure {
             return None;
         }
         let mut joined = self.clone();
-        joined.sets[at] = self.sets[at].union(&other.sets[at])?;
+        joined.sets_mut()[at] = self.sets()[at].union(&other.sets()[at])?;
         Some(joined)
     }
 }

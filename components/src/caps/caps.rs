@@ -9,6 +9,10 @@ use super::limits::{CapsLimitError, CapsLimits};
 use super::structure::Structure;
 
 #[derive(Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "caps of one structure are the rule, and are held without allocating"
+)]
 enum Repr {
     Any,
     Static(&'static [Structure]),
@@ -173,7 +177,10 @@ impl Caps {
         let (mine, theirs) = (self.structures(), other.structures());
         let mut out: SmallVec<[Structure; 1]> = SmallVec::new();
         if let ([a], [b]) = (mine, theirs) {
-            out.extend(a.intersect_within(b, limits)?);
+            out.push(Structure::blank());
+            if !a.intersect_to(b, limits, &mut out[0])? {
+                out.clear();
+            }
             return Ok(Caps(Repr::Owned(out)));
         }
         // Most pairs do not meet, which is cheaper to ask than to find; and then room for the
@@ -187,7 +194,12 @@ impl Caps {
         }
         out.reserve_exact(pairs.len());
         for (a, b) in pairs {
-            out.extend(a.intersect_within(b, limits)?);
+            out.push(Structure::blank());
+            if let Some(last) = out.last_mut()
+                && !a.intersect_to(b, limits, last)?
+            {
+                out.pop();
+            }
         }
         Ok(Caps(Repr::Owned(out)))
     }

@@ -6,7 +6,6 @@ use super::limits::MAX_FIELDS;
 use super::range::IntRange;
 use super::set::ValueSet;
 use super::structure::Structure;
-use super::text::name_str;
 use super::value::Value;
 
 fn text(text: &str, out: &mut impl FnMut(&[u8])) {
@@ -97,15 +96,12 @@ impl Structure {
         );
         let len = self.len();
         out(&[self.len]);
-        let name = |slot: u8| {
-            let slot = usize::from(slot);
-            name_str(self.codes[slot], &self.others[slot])
-        };
+        let name = |slot: u8| self.name_at(usize::from(slot));
         let mut slots: [u8; MAX_FIELDS] = std::array::from_fn(|i| i as u8);
         slots[..len].sort_unstable_by(|a, b| name(*a).cmp(name(*b)));
         for slot in &slots[..len] {
             text(name(*slot), out);
-            self.sets[usize::from(*slot)].hash_into(out);
+            self.sets()[usize::from(*slot)].hash_into(out);
         }
     }
 }

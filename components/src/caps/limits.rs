@@ -2,10 +2,11 @@
 
 use thiserror::Error;
 
-/// The most that [`CapsLimits::fields`] can be: the slots of a structure.
+/// The most that [`CapsLimits::fields`] can be: the slots of a structure. A field whose name is not in
+/// the vocabulary takes two.
 pub const MAX_FIELDS: usize = 24;
 /// The most that [`CapsLimits::list`] can be: the members of a list.
-pub const MAX_LIST: usize = 128;
+pub const MAX_LIST: usize = 120;
 
 /// Name of the limit on the fields of a structure.
 pub const FIELDS_LIMIT: &str = "caps-fields";
@@ -21,11 +22,11 @@ pub const TEXT_LIMIT: &str = "caps-text";
 /// How large caps may become. All operations that take none use [`CapsLimits::DEFAULT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CapsLimits {
-    /// `caps-fields`: fields of one structure, counted on the union of two that meet. Default and
-    /// maximum 24: GStreamer's raw video has 16 and raw audio 5 (mpipe: `CONFIG` fields per
-    /// structure, 5).
+    /// `caps-fields`: fields of one structure, counted on the union of two that meet; one whose name
+    /// is not in the vocabulary counts twice towards the maximum. Default and maximum 24:
+    /// GStreamer's raw video has 16 and raw audio 5 (mpipe: `CONFIG` fields per structure, 5).
     pub fields: usize,
-    /// `caps-list`: members of one list. Default and maximum 128; GStreamer names 111 raw video
+    /// `caps-list`: members of one list. Default and maximum 120; GStreamer names 111 raw video
     /// formats.
     pub list: usize,
     /// `caps-structures`: structures of one caps value, and pieces of a subtraction. Default 1024.

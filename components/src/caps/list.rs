@@ -10,7 +10,7 @@ use super::text::Text;
 use super::value::Value;
 use super::vocab;
 
-/// A set of the numbers 0..128.
+/// A set of the numbers 0..120.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mask([u64; 2]);
 
@@ -47,6 +47,17 @@ impl Mask {
 
     pub(super) const fn count(self) -> usize {
         (self.0[0].count_ones() + self.0[1].count_ones()) as usize
+    }
+
+    /// As 15 bytes: the lower 64 bits, and 56 more.
+    const fn pack(self) -> (u64, [u8; 7]) {
+        let [a, b, c, d, e, f, g, _] = self.0[1].to_le_bytes();
+        (self.0[0], [a, b, c, d, e, f, g])
+    }
+
+    #[inline]
+    const fn unpack(low: u64, [a, b, c, d, e, f, g]: [u8; 7]) -> Mask {
+        Mask([low, u64::from_le_bytes([a, b, c, d, e, f, g, 0])])
     }
 
     /// The members, rising.
@@ -171,13 +182,14 @@ impl Deref for ValueItems {
     }
 }
 
-/// The members that a list was made of: part of the program, or counted.
+/// The members that a list was made of (part of the program, or counted), and the mask of those that
+/// are left in its two parts; so arranged, it all takes 24 bytes.
 #[derive(Clone)]
-enum Order {
-    StaticWords(&'static WordOrder),
-    Words(Arc<WordOrder>),
-    StaticValues(&'static ValueItems),
-    Values(Arc<ValueItems>),
+enum Repr {
+    StaticWords([u8; 7], u64, &'static WordOrder),
+    Words([u8; 7], u64, Arc<WordOrder>),
+    StaticValues([u8; 7], u64, &'static ValueItems),
+    Values([u8; 7], u64, Arc<ValueItems>),
 }
 
 /// The same, looked at.
@@ -190,24 +202,19 @@ enum View<'a> {
 
 /// A set of values in order of preference. Never empty.
 #[derive(Clone)]
-pub struct List {
-    order: Order,
-    left: Mask,
-}
+pub struct List(Repr);
 
 impl List {
     /// All words of an order.
     pub const fn words(order: &'static WordOrder) -> List {
-        List {
-            left: order.mask(),
-            order: Order::StaticWords(order),
-        }
+        let (low, high) = order.mask().pack();
+        List(Repr::StaticWords(high, low, order))
     }
 
     /// All values of a `static` list, each of which should come once.
     ///
     /// # Panics
-    /// If there is none, or there are more than 128; in a constant that is an error of the
+    /// If there is none, or there are more than 120; in a constant that is an error of the
     /// compiler.
     pub const fn values(items: &'static ValueItems) -> List {
         let count = match items {
@@ -216,12 +223,10 @@ impl List {
         };
         assert!(
             count > 0 && count <= MAX_LIST,
-            "a list has 1 to 128 members"
+            "a list has 1 to 120 members"
         );
-        List {
-            left: Mask::first(count),
-            order: Order::StaticValues(items),
-        }
+        let (low, high) = Mask::first(count).pack();
+        List(Repr::StaticValues(high, low, items))
     }
 
     /// From values without repetition, at least one.
@@ -233,47 +238,60 @@ impl List {
             return Err(CapsLimitError::list(values.len(), limits));
         }
         if let Some(order) = WordOrder::from_values(&values) {
-            return Ok(List {
-                left: order.mask(),
-                order: Order::Words(Arc::new(order)),
-            });
+            let (low, high) = order.mask().pack();
+            return Ok(List(Repr::Words(high, low, Arc::new(order))));
         }
-        Ok(List {
-            left: Mask::first(values.len()),
-            order: Order::Values(Arc::new(ValueItems::Owned(values.into()))),
-        })
+        let (low, high) = Mask::first(values.len()).pack();
+        let items = Arc::new(ValueItems::Owned(values.into()));
+        Ok(List(Repr::Values(high, low, items)))
     }
 
     #[inline]
     fn view(&self) -> View<'_> {
-        match &self.order {
-            Order::StaticWords(order) => View::Words(order),
-            Order::Words(order) => View::Words(order),
-            Order::StaticValues(items) => View::Values(items),
-            Order::Values(items) => View::Values(items),
+        match &self.0 {
+            Repr::StaticWords(.., order) => View::Words(order),
+            Repr::Words(.., order) => View::Words(order),
+            Repr::StaticValues(.., items) => View::Values(items),
+            Repr::Values(.., items) => View::Values(items),
+        }
+    }
+
+    #[inline]
+    const fn left(&self) -> Mask {
+        match &self.0 {
+            Repr::StaticWords(high, low, _)
+            | Repr::Words(high, low, _)
+            | Repr::StaticValues(high, low, _)
+            | Repr::Values(high, low, _) => Mask::unpack(*low, *high),
         }
     }
 
     fn narrowed(&self, left: Mask) -> Option<List> {
-        (left != Mask::EMPTY).then(|| List {
-            order: self.order.clone(),
-            left,
-        })
+        if left == Mask::EMPTY {
+            return None;
+        }
+        let (low, high) = left.pack();
+        Some(List(match &self.0 {
+            Repr::StaticWords(.., order) => Repr::StaticWords(high, low, order),
+            Repr::Words(.., order) => Repr::Words(high, low, Arc::clone(order)),
+            Repr::StaticValues(.., items) => Repr::StaticValues(high, low, items),
+            Repr::Values(.., items) => Repr::Values(high, low, Arc::clone(items)),
+        }))
     }
 
     /// How many values there are.
     pub fn count(&self) -> usize {
-        self.left.count()
+        self.left().count()
     }
 
     /// Whether `value` is among them.
     pub fn contains(&self, value: &Value) -> bool {
         match (self.view(), value) {
             (View::Words(order), Value::Text(text)) => {
-                text.code().is_some_and(|code| order.has(self.left, code))
+                text.code().is_some_and(|code| order.has(self.left(), code))
             }
             (View::Words(_), _) => false,
-            (View::Values(items), _) => self.left.iter().any(|i| items.get(i) == Some(value)),
+            (View::Values(items), _) => self.left().iter().any(|i| items.get(i) == Some(value)),
         }
     }
 
@@ -290,7 +308,7 @@ impl List {
     /// The values for which `keep` answers true.
     pub(super) fn keep(&self, keep: impl Fn(&Value) -> bool) -> Option<List> {
         let mut left = Mask::EMPTY;
-        for i in self.left.iter() {
+        for i in self.left().iter() {
             let kept = match self.view() {
                 View::Words(order) => keep(&order.word(i as u8)),
                 View::Values(items) => items.get(i).is_some_and(&keep),
@@ -305,7 +323,7 @@ impl List {
     pub(super) fn meets(&self, other: &List) -> bool {
         match (self.view(), other.view()) {
             (View::Words(a), View::Words(b)) => {
-                a.page == b.page && self.left.and(other.left) != Mask::EMPTY
+                a.page == b.page && self.left().and(other.left()) != Mask::EMPTY
             }
             _ => self.iter().any(|value| other.contains(&value)),
         }
@@ -314,7 +332,7 @@ impl List {
     pub(super) fn intersect(&self, other: &List) -> Option<List> {
         match (self.view(), other.view()) {
             (View::Words(a), View::Words(b)) if a.page == b.page => {
-                self.narrowed(self.left.and(other.left))
+                self.narrowed(self.left().and(other.left()))
             }
             (View::Words(_), View::Words(_)) => None,
             _ => self.keep(|value| other.contains(value)),
@@ -324,7 +342,7 @@ impl List {
     pub(super) fn subtract(&self, other: &List) -> Option<List> {
         match (self.view(), other.view()) {
             (View::Words(a), View::Words(b)) if a.page == b.page => {
-                self.narrowed(self.left.without(other.left))
+                self.narrowed(self.left().without(other.left()))
             }
             (View::Words(_), View::Words(_)) => Some(self.clone()),
             _ => self.keep(|value| !other.contains(value)),
@@ -334,7 +352,7 @@ impl List {
     pub(super) fn is_subset(&self, other: &List) -> bool {
         match (self.view(), other.view()) {
             (View::Words(a), View::Words(b)) => {
-                a.page == b.page && self.left.without(other.left) == Mask::EMPTY
+                a.page == b.page && self.left().without(other.left()) == Mask::EMPTY
             }
             _ => self.iter().all(|value| other.contains(&value)),
         }
@@ -345,7 +363,7 @@ impl List {
         if self.count() != 1 {
             return None;
         }
-        let at = self.left.iter().next()?;
+        let at = self.left().iter().next()?;
         match self.view() {
             View::Words(order) => Some(vocab::word_text(order.code(at as u8))),
             View::Values(items) => match items.get(at)? {
@@ -379,13 +397,13 @@ impl Iterator for ListIter<'_> {
             match self.list.view() {
                 View::Words(order) => {
                     let code = *order.codes.get(..usize::from(order.len))?.get(at)?;
-                    if self.list.left.has(usize::from(code)) {
+                    if self.list.left().has(usize::from(code)) {
                         return Some(order.word(code));
                     }
                 }
                 View::Values(items) => {
                     let value = items.get(at)?;
-                    if self.list.left.has(at) {
+                    if self.list.left().has(at) {
                         return Some(value.clone());
                     }
                 }

@@ -3,16 +3,21 @@
 
 use std::cmp::Ordering;
 
+use smallvec::SmallVec;
+
+use super::features::Features;
 use super::limits::{CapsLimitError, CapsLimits, MAX_FIELDS};
-use super::structure::Structure;
-use super::text::{OTHER, name_cmp};
+use super::set::ValueSet;
+use super::structure::{Inline, Structure};
+use super::text::{OTHER, Text};
+use super::value::Value;
 
 impl Structure {
     #[inline]
     fn order(&self, at: usize, other: &Structure, other_at: usize) -> Ordering {
         let (a, b) = (self.codes[at], other.codes[other_at]);
         if a == OTHER && b == OTHER {
-            return name_cmp(a, &self.others[at], b, &other.others[other_at]);
+            return self.name_at(at).cmp(other.name_at(other_at));
         }
         a.cmp(&b)
     }
@@ -56,77 +61,139 @@ impl Structure {
         other: &Structure,
         limits: &CapsLimits,
     ) -> Result<Option<Structure>, CapsLimitError> {
-        if self.media != other.media {
-            return Ok(None);
-        }
-        let Some(features) = self.features.intersect(&other.features) else {
+        let Some(features) = self.common_features(other) else {
             return Ok(None);
         };
+        let mut codes = [0; MAX_FIELDS];
+        let mut slots = Inline::new();
+        // Not `map`: its closure would be one more place to move the slots to.
+        let Some(len) = self.merge(other, limits, &mut codes, &mut slots)? else {
+            return Ok(None);
+        };
+        let media = self.media.clone();
+        Ok(Some(Structure::assemble(
+            media, features, codes, len, slots,
+        )))
+    }
+
+    /// Makes a [blank](Structure::blank) structure the intersection; answers whether there is one
+    /// (if not, the structure is of no use). In place, for a structure is large to move.
+    pub(super) fn intersect_to(
+        &self,
+        other: &Structure,
+        limits: &CapsLimits,
+        out: &mut Structure,
+    ) -> Result<bool, CapsLimitError> {
+        let Some(features) = self.common_features(other) else {
+            return Ok(false);
+        };
+        let (codes, slots) = out.parts();
+        let Some(len) = self.merge(other, limits, codes, slots)? else {
+            return Ok(false);
+        };
+        out.finish(self.media.clone(), features, len);
+        Ok(true)
+    }
+
+    /// The features of both, if they and the media types meet.
+    #[inline]
+    fn common_features(&self, other: &Structure) -> Option<Features> {
+        (self.media == other.media).then(|| self.features.intersect(&other.features))?
+    }
+
+    /// Fills the codes and slots of the union, which are empty before; answers how many fields it
+    /// has, if all meet.
+    #[inline(never)]
+    fn merge(
+        &self,
+        other: &Structure,
+        limits: &CapsLimits,
+        codes: &mut [u8; MAX_FIELDS],
+        slots: &mut Inline,
+    ) -> Result<Option<usize>, CapsLimitError> {
         let allowed = limits.fields.min(MAX_FIELDS);
-        let mut out = Structure::blank(self.media.clone(), features);
-        let (mine, theirs) = (self.len(), other.len());
+        let (mine, theirs) = (&self.sets()[..self.len()], &other.sets()[..other.len()]);
+        let mut names: SmallVec<[&Text; MAX_FIELDS / 2]> = SmallVec::new();
         let (mut i, mut j, mut at) = (0, 0, 0);
-        while i < mine || j < theirs {
-            let order = if i == mine {
+        while i < mine.len() || j < theirs.len() {
+            let order = if i == mine.len() {
                 Ordering::Greater
-            } else if j == theirs {
+            } else if j == theirs.len() {
                 Ordering::Less
             } else {
                 self.order(i, other, j)
             };
-            if at == allowed {
-                return self.too_many(i, other, j, allowed, limits);
+            let (from, slot) = match order {
+                Ordering::Greater => (other, j),
+                _ => (self, i),
+            };
+            let code = from.codes[slot];
+            if at >= allowed {
+                return self.too_many(other, limits);
             }
+            if code == OTHER {
+                // Such a name takes a second slot.
+                if at + 2 + names.len() > MAX_FIELDS {
+                    return self.too_many(other, limits);
+                }
+                names.extend(from.spelled_name(slot));
+            }
+            codes[at] = code;
+            at += 1;
             match order {
                 Ordering::Less => {
-                    self.sets[i].clone_to(out.slot_for(at, self, i));
+                    mine[i].clone_with(&mut *slots);
                     i += 1;
                 }
                 Ordering::Greater => {
-                    other.sets[j].clone_to(out.slot_for(at, other, j));
+                    theirs[j].clone_with(&mut *slots);
                     j += 1;
                 }
                 Ordering::Equal => {
-                    let slot = out.slot_for(at, self, i);
-                    if !self.sets[i].intersect_to(&other.sets[j], slot) {
+                    let met = mine[i].intersect_with(&theirs[j], &mut *slots);
+                    if met.is_none() {
                         return Ok(None);
                     }
                     i += 1;
                     j += 1;
                 }
             }
-            at += 1;
         }
-        out.len = at as u8;
-        Ok(Some(out))
+        for name in names {
+            slots.push(ValueSet::One(Value::Text(name.clone())));
+        }
+        Ok(Some(at))
     }
 
     /// The answer once the union is full: none if a field further on does not meet, else the error.
+    #[cold]
     fn too_many(
         &self,
-        i: usize,
         other: &Structure,
-        j: usize,
-        full: usize,
         limits: &CapsLimits,
-    ) -> Result<Option<Structure>, CapsLimitError> {
-        let mut common = 0;
-        let meets = self.all_common(other, |a, b| {
-            common += usize::from(a >= i && b >= j);
-            self.sets[a].meets(&other.sets[b])
-        });
-        if !meets {
+    ) -> Result<Option<usize>, CapsLimitError> {
+        if !self.can_intersect(other) {
             return Ok(None);
         }
-        let needed = full + (self.len() - i) + (other.len() - j) - common;
+        let mut needed = self.len() + other.len() - self.common_fields(other);
+        if needed <= limits.fields.min(MAX_FIELDS) {
+            // The second slots that names outside of the vocabulary take.
+            let mut spelled = usize::from(self.spelled) + usize::from(other.spelled);
+            self.all_common(other, |i, _| {
+                spelled -= usize::from(self.codes[i] == OTHER);
+                true
+            });
+            needed += spelled;
+        }
         Err(CapsLimitError::fields(needed, limits))
     }
 
     /// Whether something is allowed by both.
     pub fn can_intersect(&self, other: &Structure) -> bool {
-        self.media == other.media
-            && self.features.intersect(&other.features).is_some()
-            && self.all_common(other, |i, j| self.sets[i].meets(&other.sets[j]))
+        self.common_features(other).is_some() && {
+            let (mine, theirs) = (self.sets(), other.sets());
+            self.all_common(other, |i, j| mine[i].meets(&theirs[j]))
+        }
     }
 
     /// Whether everything that this one allows is allowed by `other` alone.
@@ -137,7 +204,7 @@ impl Structure {
         let mut common = 0;
         self.all_common(other, |i, j| {
             common += 1;
-            self.sets[i].is_subset(&other.sets[j])
+            self.sets()[i].is_subset(&other.sets()[j])
         }) && common == other.len()
     }
 
@@ -154,7 +221,7 @@ impl Structure {
     /// Calls `found` with the slots of each field that both have and that does not meet.
     pub(super) fn conflicting(&self, other: &Structure, mut found: impl FnMut(usize, usize)) {
         self.all_common(other, |i, j| {
-            if !self.sets[i].meets(&other.sets[j]) {
+            if !self.sets()[i].meets(&other.sets()[j]) {
                 found(i, j);
             }
             true

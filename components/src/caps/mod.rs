@@ -33,6 +33,7 @@ mod list;
 mod meet;
 pub mod pair;
 mod parse;
+mod parse_error;
 mod print;
 mod range;
 mod set;
@@ -50,9 +51,9 @@ pub use limits::{
     STRUCTURES_LIMIT, TEXT_LIMIT,
 };
 pub use list::{List, ListIter, ValueItems, WordOrder};
-pub use parse::{CapsParseError, CapsParseErrorKind};
+pub use parse_error::{CapsParseError, CapsParseErrorKind};
 pub use print::{GstCaps, GstStructure};
-pub use range::{FlagSet, FractionRange, INT_BOUND, IntRange, SetError};
+pub use range::{FlagSet, FractionRange, INT_BOUND, INT_SPAN, IntRange, SetError};
 pub use set::{Pieces, ValueSet};
 pub use structure::Structure;
 pub use text::{FieldName, Text};

@@ -111,12 +111,9 @@ pub fn field_conflicts(a: &Structure, b: &Structure) -> Vec<FieldConflict> {
     let mut found = Vec::new();
     a.conflicting(b, |i, j| {
         found.push(FieldConflict {
-            field: FieldName {
-                code: a.codes[i],
-                other: a.others[i].clone(),
-            },
-            a: a.sets[i].clone(),
-            b: b.sets[j].clone(),
+            field: a.field_name_at(i),
+            a: a.sets()[i].clone(),
+            b: b.sets()[j].clone(),
         });
     });
     found

@@ -7,9 +7,10 @@ use thiserror::Error;
 use super::fraction::Fraction;
 use super::limits::{CapsLimitError, CapsLimits};
 
-/// The farthest from zero that a bound of an [`IntRange`] can be: wide enough for every 32-bit
-/// kind, and narrow enough for a common grid always to fit.
-pub const INT_BOUND: i64 = 1 << 61;
+/// The farthest from zero that a bound of an [`IntRange`] can be: beyond every 32-bit kind.
+pub const INT_BOUND: i64 = 1 << 40;
+/// The most that the bounds of an [`IntRange`] can be apart, and its step: all that 32 bits count.
+pub const INT_SPAN: i64 = u32::MAX as i64;
 
 /// A set of values that cannot be.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub enum SetError {
     /// A step below zero, or a bound too far out.
     #[error("{what} {value} is outside {low}..={high}")]
     OutOfRange {
-        /// `step` or `bound`.
+        /// `step`, `bound` or `span` (the distance of the bounds).
         what: &'static str,
         /// The value.
         value: i64,
@@ -47,8 +48,8 @@ pub enum SetError {
 #[derive(Clone, Copy, Debug)]
 pub struct IntRange {
     min: i64,
-    max: i64,
-    step: i64,
+    span: u32,
+    step: u32,
 }
 
 /// Equal as sets: `[0, 10, 4]` equals `[0, 8, 4]`.
@@ -62,15 +63,12 @@ impl PartialEq for IntRange {
 
 impl Eq for IntRange {}
 
-const fn check(min: i64, max: i64, step: i64) -> bool {
-    min <= max && min >= -INT_BOUND && max <= INT_BOUND && step >= 0 && step <= INT_BOUND
-}
-
 impl IntRange {
     /// The range `[min, max, step]`.
     ///
     /// # Errors
-    /// If `min > max`, if a bound is outside `-2^61..=2^61`, or the step outside `0..=2^61`.
+    /// If `min > max`, if a bound is outside `-2^40..=2^40`, if they are more than `2^32 - 1` apart,
+    /// or if the step is outside `0..=2^32 - 1`.
     pub fn new(min: i64, max: i64, step: i64) -> Result<IntRange, SetError> {
         if min > max {
             return Err(SetError::RangeOrder {
@@ -78,21 +76,31 @@ impl IntRange {
                 max: max.to_string(),
             });
         }
-        for (what, value, low) in [
-            ("bound", min, -INT_BOUND),
-            ("bound", max, -INT_BOUND),
-            ("step", step, 0),
+        for (what, value, low, high) in [
+            ("bound", min, -INT_BOUND, INT_BOUND),
+            ("bound", max, -INT_BOUND, INT_BOUND),
+            ("span", max.saturating_sub(min), 0, INT_SPAN),
+            ("step", step, 0, INT_SPAN),
         ] {
-            if !(low..=INT_BOUND).contains(&value) {
+            if value < low || value > high {
                 return Err(SetError::OutOfRange {
                     what,
                     value,
                     low,
-                    high: INT_BOUND,
+                    high,
                 });
             }
         }
-        Ok(IntRange { min, max, step })
+        Ok(IntRange::within(min, max, step))
+    }
+
+    /// A range whose parts are known to fit.
+    const fn within(min: i64, max: i64, step: i64) -> IntRange {
+        IntRange {
+            min,
+            span: (max - min) as u32,
+            step: step as u32,
+        }
     }
 
     /// The range `[min, max, step]` for constants.
@@ -100,8 +108,10 @@ impl IntRange {
     /// # Panics
     /// Where [`IntRange::new`] fails; in a constant that is an error of the compiler.
     pub const fn of(min: i64, max: i64, step: i64) -> IntRange {
-        assert!(check(min, max, step), "not a range");
-        IntRange { min, max, step }
+        let bounds = min <= max && min >= -INT_BOUND && max <= INT_BOUND;
+        assert!(bounds && max - min <= INT_SPAN, "not a range");
+        assert!(step >= 0 && step <= INT_SPAN, "not a step");
+        IntRange::within(min, max, step)
     }
 
     /// The least member.
@@ -111,39 +121,39 @@ impl IntRange {
 
     /// The maximum as it was given; the greatest member is [`IntRange::last`].
     pub const fn max(&self) -> i64 {
-        self.max
+        self.min + self.span as i64
     }
 
     /// The step as it was given, 0 included.
     pub const fn raw_step(&self) -> i64 {
-        self.step
+        self.step as i64
     }
 
     /// The distance of members, at least 1.
     pub const fn step(&self) -> i64 {
-        if self.step < 1 { 1 } else { self.step }
+        if self.step < 1 { 1 } else { self.step as i64 }
     }
 
     /// The greatest member.
     pub const fn last(&self) -> i64 {
-        self.max - (self.max - self.min) % self.step()
+        self.max() - self.span as i64 % self.step()
     }
 
     /// Whether it has one member only.
     pub const fn is_single(&self) -> bool {
-        self.max - self.min < self.step()
+        (self.span as i64) < self.step()
     }
 
     /// How many members it has, at least 1.
     pub const fn count(&self) -> u64 {
-        ((self.max - self.min) / self.step()) as u64 + 1
+        (self.span as i64 / self.step()) as u64 + 1
     }
 
     /// Whether `value` lies in it, on the grid.
     pub const fn contains(&self, value: i64) -> bool {
         value >= self.min
-            && value <= self.max
-            && (self.step <= 1 || (value - self.min) % self.step == 0)
+            && value <= self.max()
+            && (self.step <= 1 || ((value - self.min) as u32).is_multiple_of(self.step))
     }
 
     /// The member nearest to `target`; of two, the lower one.
@@ -166,25 +176,17 @@ impl IntRange {
     /// The members that both have: two grids meet on their common grid.
     pub fn intersect(&self, other: &IntRange) -> Option<IntRange> {
         let low = self.min.max(other.min);
-        let high = self.max.min(other.max);
+        let high = self.max().min(other.max());
         if low > high {
             return None;
         }
         let (a, b) = (self.step(), other.step());
         if a == 1 && b == 1 {
-            let step = self.step.max(other.step);
-            return Some(IntRange {
-                min: low,
-                max: high,
-                step,
-            });
+            let step = self.raw_step().max(other.raw_step());
+            return Some(IntRange::within(low, high, step));
         }
         if a == b && (self.min - other.min) % a == 0 {
-            return Some(IntRange {
-                min: low,
-                max: high,
-                step: a,
-            });
+            return Some(IntRange::within(low, high, a));
         }
         if a == 1 || b == 1 {
             // Every point of the coarser grid within both.
@@ -194,41 +196,36 @@ impl IntRange {
                 (self.min, a)
             };
             let min = low + (anchor - low).rem_euclid(step);
-            return (min <= high).then_some(IntRange {
-                min,
-                max: high,
-                step,
-            });
+            return (min <= high).then(|| IntRange::within(min, high, step));
         }
-        let (common, inverse) = gcd_inverse(i128::from(a), i128::from(b));
-        let apart = i128::from(other.min) - i128::from(self.min);
+        let (common, inverse) = gcd_inverse(a, b);
+        let apart = other.min - self.min;
         if apart % common != 0 {
             return None;
         }
-        let (a, b) = (i128::from(a), i128::from(b));
-        let grid = a / common * b;
-        let turns = (apart / common).rem_euclid(b / common) * inverse % (b / common);
-        let anchor = i128::from(self.min) + a * turns;
+        let turns = i128::from((apart / common).rem_euclid(b / common)) * i128::from(inverse)
+            % i128::from(b / common);
+        let grid = i128::from(a) * i128::from(b / common);
+        let anchor = i128::from(self.min) + i128::from(a) * turns;
         let first = i128::from(low) + (anchor - i128::from(low)).rem_euclid(grid);
         if first > i128::from(high) {
             return None;
         }
-        let single = first + grid > i128::from(high);
-        Some(
-            IntRange {
-                min: first as i64,
-                max: high,
-                step: if single { common as i64 } else { grid as i64 },
-            }
-            .trimmed(single),
-        )
+        let min = first as i64;
+        Some(if first + grid > i128::from(high) {
+            IntRange::within(min, min, common)
+        } else {
+            IntRange::within(min, high, grid as i64)
+        })
     }
 
-    fn trimmed(mut self, single: bool) -> IntRange {
-        if single {
-            self.max = self.min;
+    /// Whether some member is in both.
+    #[inline]
+    pub fn meets(&self, other: &IntRange) -> bool {
+        if self.step <= 1 && other.step <= 1 {
+            return self.min <= other.max() && other.min <= self.max();
         }
-        self
+        self.intersect(other).is_some()
     }
 
     /// Appends the members of `self` that are not in `other`, as ranges in rising order of their
@@ -244,7 +241,7 @@ impl IntRange {
             return Ok(());
         };
         let (step, first, last, end) = (self.step(), hole.min, hole.last(), self.last());
-        let piece = |min: i64, max: i64, step: i64| IntRange { min, max, step };
+        let piece = IntRange::within;
         if self.min < first {
             out.push(piece(self.min, first - step, step));
         }
@@ -257,7 +254,7 @@ impl IntRange {
                 return Err(CapsLimitError::structures(needed, limits));
             }
             for i in 0..pieces as i64 {
-                out.push(if between <= holes - 1 {
+                out.push(if between < holes {
                     let offset = (i + 1) * step;
                     piece(first + offset, last - hole.step() + offset, hole.step())
                 } else {
@@ -275,8 +272,8 @@ impl IntRange {
 
 /// The greatest common divisor of `a` and `b` (above zero), and the inverse of `a / gcd` modulo
 /// `b / gcd`.
-fn gcd_inverse(a: i128, b: i128) -> (i128, i128) {
-    let (mut r0, mut r1, mut t0, mut t1) = (a, b, 1_i128, 0_i128);
+fn gcd_inverse(a: i64, b: i64) -> (i64, i64) {
+    let (mut r0, mut r1, mut t0, mut t1) = (a, b, 1_i64, 0_i64);
     while r1 != 0 {
         let quotient = r0 / r1;
         (r0, r1) = (r1, r0 - quotient * r1);
@@ -346,6 +343,12 @@ impl FractionRange {
     pub fn intersect(&self, other: &FractionRange) -> Option<FractionRange> {
         let (min, max) = (self.min.max(other.min), self.max.min(other.max));
         (min <= max).then_some(FractionRange { min, max })
+    }
+
+    /// Whether some member is in both.
+    #[inline]
+    pub fn meets(&self, other: &FractionRange) -> bool {
+        self.min <= other.max && other.min <= self.max
     }
 
     /// Appends the members that are not in `other`.

@@ -10,7 +10,7 @@ use super::range::{FlagSet, FractionRange, IntRange, SetError};
 use super::text::Text;
 use super::value::Value;
 
-/// The values that a field may have; never empty. 32 bytes; a copy or an intersection never
+/// The values that a field may have; never empty. 24 bytes; a copy or an intersection never
 /// allocates.
 ///
 /// Equality is set equality: `[1, 3]`, `{3, 2, 1}` and `{1, 2, 3}` are equal. Lists keep the order
@@ -32,7 +32,30 @@ pub enum ValueSet {
     List(List),
 }
 
-const _: () = assert!(size_of::<ValueSet>() == 32);
+const _: () = assert!(size_of::<ValueSet>() == 24);
+
+/// Where a new set goes. Not a closure, for it must become part of every place that makes one.
+pub(super) trait Put<R> {
+    fn put(self, set: ValueSet) -> R;
+}
+
+/// To the caller.
+struct Keep;
+
+impl Put<ValueSet> for Keep {
+    #[inline(always)]
+    fn put(self, set: ValueSet) -> ValueSet {
+        set
+    }
+}
+
+/// To the end of a structure's slots.
+impl<A: smallvec::Array<Item = ValueSet>> Put<()> for &mut SmallVec<A> {
+    #[inline(always)]
+    fn put(self, set: ValueSet) {
+        self.push(set);
+    }
+}
 
 /// What is left of a set after a subtraction: disjoint sets, often none, one or two.
 pub type Pieces = SmallVec<[ValueSet; 2]>;
@@ -66,7 +89,7 @@ impl ValueSet {
     /// list of one is that value.
     ///
     /// # Errors
-    /// [`SetError::EmptyList`] for none, [`SetError::Limit`] (`caps-list`) for more than 128.
+    /// [`SetError::EmptyList`] for none, [`SetError::Limit`] (`caps-list`) for more than 120.
     pub fn list<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Result<ValueSet, SetError> {
         ValueSet::list_within(values, &CapsLimits::DEFAULT)
     }
@@ -107,9 +130,9 @@ impl ValueSet {
         ValueSet::List(List::values(items))
     }
 
-    /// A string value that lives as long as the program, for constants.
-    pub const fn text(text: &'static str) -> ValueSet {
-        ValueSet::One(Value::of(text))
+    /// A known word, for constants (see [`Text::of`]).
+    pub const fn word(word: &'static str) -> ValueSet {
+        ValueSet::One(Value::of(word))
     }
 
     /// An integer, for constants.
@@ -201,78 +224,55 @@ impl ValueSet {
     /// The values that both allow, in the left operand's order; `None` if there are none. Never
     /// allocates.
     pub fn intersect(&self, other: &ValueSet) -> Option<ValueSet> {
-        let mut out = ValueSet::UNUSED;
-        self.intersect_to(other, &mut out).then_some(out)
+        self.intersect_with(other, Keep)
     }
 
-    /// The form that costs least to write and to drop, for slots that are not used.
-    pub(super) const UNUSED: ValueSet = ValueSet::Flags(FlagSet::new(0, 0));
-
-    /// Writes a set into an unused slot, which has nothing to drop.
+    /// Hands a copy to `put`. Each form is made where it goes: a copy that is made elsewhere and
+    /// moved costs several times as much.
     #[inline(always)]
-    pub(super) fn put(self, slot: &mut ValueSet) {
-        std::mem::forget(std::mem::replace(slot, self));
-    }
-
-    /// Copies this set into an unused slot. Each form is written where it belongs: a copy made
-    /// elsewhere and moved costs several times as much.
-    #[inline(always)]
-    pub(super) fn clone_to(&self, slot: &mut ValueSet) {
+    pub(super) fn clone_with<R>(&self, put: impl Put<R>) -> R {
         match self {
-            ValueSet::One(Value::Bool(v)) => ValueSet::One(Value::Bool(*v)).put(slot),
-            ValueSet::One(Value::Int(v)) => ValueSet::One(Value::Int(*v)).put(slot),
-            ValueSet::One(Value::Uint(v)) => ValueSet::One(Value::Uint(*v)).put(slot),
-            ValueSet::One(Value::Fraction(v)) => ValueSet::One(Value::Fraction(*v)).put(slot),
-            ValueSet::One(Value::Bitmask(v)) => ValueSet::One(Value::Bitmask(*v)).put(slot),
+            ValueSet::One(Value::Bool(v)) => put.put(ValueSet::One(Value::Bool(*v))),
+            ValueSet::One(Value::Int(v)) => put.put(ValueSet::One(Value::Int(*v))),
+            ValueSet::One(Value::Uint(v)) => put.put(ValueSet::One(Value::Uint(*v))),
+            ValueSet::One(Value::Fraction(v)) => put.put(ValueSet::One(Value::Fraction(*v))),
+            ValueSet::One(Value::Bitmask(v)) => put.put(ValueSet::One(Value::Bitmask(*v))),
             ValueSet::One(Value::Text(text)) => match text.code() {
-                Some(code) => ValueSet::One(Value::Text(Text::from_code(code))).put(slot),
-                None => self.clone().put(slot),
+                Some(code) => put.put(ValueSet::One(Value::Text(Text::from_code(code)))),
+                None => put.put(self.clone()),
             },
-            ValueSet::IntRange(range) => ValueSet::IntRange(*range).put(slot),
-            ValueSet::UintRange(range) => ValueSet::UintRange(*range).put(slot),
-            ValueSet::FractionRange(range) => ValueSet::FractionRange(*range).put(slot),
-            ValueSet::Flags(flags) => ValueSet::Flags(*flags).put(slot),
-            ValueSet::List(list) => ValueSet::List(list.clone()).put(slot),
+            ValueSet::IntRange(range) => put.put(ValueSet::IntRange(*range)),
+            ValueSet::UintRange(range) => put.put(ValueSet::UintRange(*range)),
+            ValueSet::FractionRange(range) => put.put(ValueSet::FractionRange(*range)),
+            ValueSet::Flags(flags) => put.put(ValueSet::Flags(*flags)),
+            ValueSet::List(list) => put.put(ValueSet::List(list.clone())),
         }
     }
 
-    /// Writes the intersection into an unused slot; answers whether there is one.
-    #[inline]
-    pub(super) fn intersect_to(&self, other: &ValueSet, slot: &mut ValueSet) -> bool {
+    /// Hands the intersection to `put`, if there is one.
+    #[inline(always)]
+    pub(super) fn intersect_with<R>(&self, other: &ValueSet, put: impl Put<R>) -> Option<R> {
         use ValueSet::{Flags, FractionRange, IntRange, List, One, UintRange};
-        let found = match (self, other) {
-            (One(value), _) => {
-                let inside = other.contains(value);
-                if inside {
-                    self.clone_to(slot);
-                }
-                return inside;
-            }
-            (_, One(value)) => {
-                let inside = self.contains(value);
-                if inside {
-                    other.clone_to(slot);
-                }
-                return inside;
-            }
-            (IntRange(a), IntRange(b)) => a.intersect(b).map(|r| IntRange(r).put(slot)),
-            (UintRange(a), UintRange(b)) => a.intersect(b).map(|r| UintRange(r).put(slot)),
+        match (self, other) {
+            (One(value), _) => other.contains(value).then(|| self.clone_with(put)),
+            (_, One(value)) => self.contains(value).then(|| other.clone_with(put)),
+            (IntRange(a), IntRange(b)) => a.intersect(b).map(|r| put.put(IntRange(r))),
+            (UintRange(a), UintRange(b)) => a.intersect(b).map(|r| put.put(UintRange(r))),
             (FractionRange(a), FractionRange(b)) => {
-                a.intersect(b).map(|r| FractionRange(r).put(slot))
+                a.intersect(b).map(|r| put.put(FractionRange(r)))
             }
-            (Flags(a), Flags(b)) => a.intersect(b).map(|f| Flags(f).put(slot)),
-            (List(a), List(b)) => a.intersect(b).map(|l| from_list(l).put(slot)),
+            (Flags(a), Flags(b)) => a.intersect(b).map(|f| put.put(Flags(f))),
+            (List(a), List(b)) => a.intersect(b).map(|l| put.put(from_list(l))),
             (List(a), _) => {
                 let left = a.keep(|value| other.contains(value));
-                left.map(|l| from_list(l).put(slot))
+                left.map(|l| put.put(from_list(l)))
             }
             (_, List(b)) => {
                 let left = b.keep(|value| self.contains(value));
-                left.map(|l| from_list(l).put(slot))
+                left.map(|l| put.put(from_list(l)))
             }
             _ => None,
-        };
-        found.is_some()
+        }
     }
 
     /// Whether some value is allowed by both.
@@ -280,10 +280,14 @@ impl ValueSet {
         match (self, other) {
             (ValueSet::One(value), _) => other.contains(value),
             (_, ValueSet::One(value)) => self.contains(value),
+            (ValueSet::IntRange(a), ValueSet::IntRange(b))
+            | (ValueSet::UintRange(a), ValueSet::UintRange(b)) => a.meets(b),
+            (ValueSet::FractionRange(a), ValueSet::FractionRange(b)) => a.meets(b),
+            (ValueSet::Flags(a), ValueSet::Flags(b)) => a.intersect(b).is_some(),
             (ValueSet::List(a), ValueSet::List(b)) => a.meets(b),
             (ValueSet::List(list), _) => list.iter().any(|value| other.contains(&value)),
             (_, ValueSet::List(list)) => list.iter().any(|value| self.contains(&value)),
-            _ => self.intersect(other).is_some(),
+            _ => false,
         }
     }
 

@@ -1,50 +1,149 @@
 //! One structure of caps: a media type, features, and fields by name. Held by value, of fixed
 //! size; only a name or text outside of the vocabulary lives elsewhere (counted, never copied).
 
-use std::sync::Arc;
+use std::cmp::Ordering;
+
+use smallvec::SmallVec;
 
 use super::features::Features;
 use super::fraction::Fraction;
 use super::limits::{CapsLimitError, CapsLimits, MAX_FIELDS};
 use super::set::ValueSet;
-use super::text::{FieldName, NameText, OTHER, Text, name_cmp, name_str};
+use super::text::{FieldName, OTHER, Text};
 use super::value::Value;
 use super::vocab;
 
 /// A media type with constraints on some fields; a field that is absent is unconstrained.
 ///
 /// Fields are kept in the order of their [names](FieldName), whatever the order in which they were
-/// set. About a kilobyte; neither a copy nor an intersection allocates.
+/// set. About 640 bytes; neither a copy nor an intersection allocates.
 pub struct Structure {
     pub(super) media: Text,
     pub(super) features: Features,
+    /// How many fields there are.
     pub(super) len: u8,
+    /// How many of them, the last ones, have names outside of the vocabulary.
+    pub(super) spelled: u8,
+    /// Codes of the fields' names, rising; [`OTHER`] for names outside of the vocabulary.
     pub(super) codes: [u8; MAX_FIELDS],
-    pub(super) others: [Option<Arc<NameText>>; MAX_FIELDS],
-    pub(super) sets: [ValueSet; MAX_FIELDS],
+    slots: Slots,
 }
+
+const _: () = assert!(size_of::<Structure>() <= 664);
+
+/// The fields' sets in order; after them the names outside of the vocabulary, as texts, in order.
+enum Slots {
+    /// As a constant has them, with unused ones at the end.
+    Const([ValueSet; MAX_FIELDS]),
+    /// Never more than fit in place.
+    Inline(Inline),
+}
+
+pub(super) type Inline = SmallVec<[ValueSet; MAX_FIELDS]>;
+
+/// What an unused slot of a constant holds.
+const UNUSED: ValueSet = ValueSet::One(Value::Bool(false));
 
 impl Structure {
     /// A media type without constraints. Allocates if the media type is not a known one.
     pub fn new(media: &str) -> Structure {
-        Structure::blank(Text::new(media), Features::System)
+        let mut out = Structure::blank();
+        out.media = Text::new(media);
+        out
     }
 
-    /// A media type without constraints, for templates and other constants.
+    /// A known media type without constraints, for templates and other constants (see
+    /// [`Text::of`]).
     pub const fn of(media: &'static str) -> Structure {
-        Structure::blank(Text::of(media), Features::System)
+        Structure {
+            media: Text::of(media),
+            features: Features::System,
+            len: 0,
+            spelled: 0,
+            codes: [0; MAX_FIELDS],
+            slots: Slots::Const([UNUSED; MAX_FIELDS]),
+        }
     }
 
+    /// A structure of parts that fit together (see [`Structure::parts`]).
     #[inline]
-    pub(super) const fn blank(media: Text, features: Features) -> Structure {
+    pub(super) fn assemble(
+        media: Text,
+        features: Features,
+        codes: [u8; MAX_FIELDS],
+        len: usize,
+        slots: Inline,
+    ) -> Structure {
         Structure {
             media,
             features,
-            len: 0,
-            codes: [0; MAX_FIELDS],
-            others: [const { None }; MAX_FIELDS],
-            sets: [ValueSet::UNUSED; MAX_FIELDS],
+            len: len as u8,
+            spelled: (slots.len() - len) as u8,
+            codes,
+            slots: Slots::Inline(slots),
         }
+    }
+
+    /// A structure to be filled: [`Structure::parts`], then [`Structure::finish`].
+    #[inline]
+    pub(super) fn blank() -> Structure {
+        Structure {
+            media: Text::from_code(0),
+            features: Features::System,
+            len: 0,
+            spelled: 0,
+            codes: [0; MAX_FIELDS],
+            slots: Slots::Inline(SmallVec::new()),
+        }
+    }
+
+    /// Codes and slots of a blank structure, to be filled so that they fit together: rising codes
+    /// and as many sets, and then a name for each code that stands for none.
+    #[inline]
+    pub(super) fn parts(&mut self) -> (&mut [u8; MAX_FIELDS], &mut Inline) {
+        if let Slots::Const(_) = self.slots {
+            self.slots = Slots::Inline(SmallVec::new());
+        }
+        match &mut self.slots {
+            Slots::Inline(sets) => (&mut self.codes, sets),
+            Slots::Const(_) => unreachable!("made inline above"),
+        }
+    }
+
+    /// Makes what was filled a structure of `len` fields.
+    #[inline]
+    pub(super) fn finish(&mut self, media: Text, features: Features, len: usize) {
+        self.media = media;
+        self.features = features;
+        self.len = len as u8;
+        self.spelled = (self.sets().len() - len) as u8;
+    }
+
+    /// All slots; the first `len` are the fields' sets.
+    #[inline]
+    pub(super) fn sets(&self) -> &[ValueSet] {
+        match &self.slots {
+            Slots::Const(sets) => sets,
+            Slots::Inline(sets) => sets,
+        }
+    }
+
+    /// The slots to edit.
+    fn inline(&mut self) -> &mut Inline {
+        if let Slots::Const(sets) = &self.slots {
+            let used = usize::from(self.len) + usize::from(self.spelled);
+            self.slots = Slots::Inline(sets.iter().take(used).cloned().collect());
+        }
+        match &mut self.slots {
+            Slots::Inline(sets) => sets,
+            Slots::Const(_) => unreachable!("made inline above"),
+        }
+    }
+
+    /// The fields' sets to edit.
+    pub(super) fn sets_mut(&mut self) -> &mut [ValueSet] {
+        let len = self.len();
+        &mut self.inline()[..len]
     }
 
     /// The media type, such as `video/x-raw`.
@@ -81,11 +180,12 @@ impl Structure {
         }
     }
 
-    /// The same with a known field set that was not set before, for templates and other constants.
+    /// The same with a known field set that was not set before, for templates and other constants
+    /// that begin with [`Structure::of`].
     ///
     /// # Panics
-    /// If the name is not in the vocabulary or already there, or there are more fields than
-    /// [`MAX_FIELDS`]; in a constant that is an error of the compiler.
+    /// If the name is not in the vocabulary or already there, if there are more fields than
+    /// [`MAX_FIELDS`], or after [`Structure::new`]; in a constant that is an error of the compiler.
     #[must_use]
     pub const fn field(mut self, name: &'static str, set: ValueSet) -> Structure {
         let code = match vocab::field_code(name) {
@@ -94,13 +194,17 @@ impl Structure {
         };
         let mut at = self.len as usize;
         assert!(at < MAX_FIELDS, "too many fields");
+        let sets = match &mut self.slots {
+            Slots::Const(sets) => sets,
+            Slots::Inline(_) => panic!("not a constant: use Structure::with"),
+        };
         self.codes[at] = code;
-        std::mem::forget(std::mem::replace(&mut self.sets[at], set));
+        std::mem::forget(std::mem::replace(&mut sets[at], set));
         self.len += 1;
         while at > 0 && self.codes[at - 1] >= code {
             assert!(self.codes[at - 1] != code, "the field is already there");
             self.codes.swap(at - 1, at);
-            self.sets.swap(at - 1, at);
+            sets.swap(at - 1, at);
             at -= 1;
         }
         self
@@ -125,18 +229,23 @@ impl Structure {
         limits: &CapsLimits,
     ) -> Result<(), CapsLimitError> {
         match self.find(&name) {
-            Ok(at) => self.sets[at] = set,
+            Ok(at) => self.inline()[at] = set,
             Err(at) => {
-                let len = usize::from(self.len);
-                if len >= limits.fields.min(MAX_FIELDS) {
-                    return Err(CapsLimitError::fields(len + 1, limits));
+                let len = self.len();
+                let spelled = usize::from(self.spelled);
+                let extra = spelled + usize::from(name.other.is_some());
+                if len >= limits.fields || len + 1 + extra > MAX_FIELDS {
+                    return Err(CapsLimitError::fields(len + 1 + extra, limits));
                 }
                 self.codes[at..=len].rotate_right(1);
-                self.others[at..=len].rotate_right(1);
-                self.sets[at..=len].rotate_right(1);
                 self.codes[at] = name.code;
-                self.others[at] = name.other;
-                self.sets[at] = set;
+                let slots = self.inline();
+                slots.insert(at, set);
+                if let Some(text) = name.other {
+                    let place = len + 1 + at - (len - spelled);
+                    slots.insert(place, ValueSet::One(Value::Text(text)));
+                    self.spelled += 1;
+                }
                 self.len += 1;
             }
         }
@@ -145,55 +254,84 @@ impl Structure {
 
     /// Takes a field away; it is unconstrained afterwards.
     pub fn remove(&mut self, name: &str) -> Option<ValueSet> {
-        let at = self.find(&FieldName::new(name)).ok()?;
-        let len = usize::from(self.len);
-        let set = std::mem::replace(&mut self.sets[at], ValueSet::UNUSED);
-        self.others[at] = None;
+        let at = self.slot(name)?;
+        let len = self.len();
+        if self.codes[at] == OTHER {
+            let place = self.name_place(at);
+            self.inline().remove(place);
+            self.spelled -= 1;
+        }
+        let set = self.inline().remove(at);
         self.codes[at..len].rotate_left(1);
-        self.others[at..len].rotate_left(1);
-        self.sets[at..len].rotate_left(1);
         self.len -= 1;
         Some(set)
     }
 
+    /// Where the name of a field stands that is outside of the vocabulary.
+    #[inline]
+    fn name_place(&self, at: usize) -> usize {
+        // After all sets, in the order of those fields, which are the last ones.
+        at + usize::from(self.spelled)
+    }
+
+    /// The name of a field that is outside of the vocabulary.
+    pub(super) fn spelled_name(&self, at: usize) -> Option<&Text> {
+        if self.codes[at] != OTHER {
+            return None;
+        }
+        match &self.sets()[self.name_place(at)] {
+            ValueSet::One(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text of a field's name.
+    pub(super) fn name_at(&self, at: usize) -> &str {
+        match self.spelled_name(at) {
+            Some(text) => text.as_str(),
+            None => vocab::field_name(self.codes[at]),
+        }
+    }
+
+    /// A field's name.
+    pub(super) fn field_name_at(&self, at: usize) -> FieldName {
+        FieldName {
+            code: self.codes[at],
+            other: self.spelled_name(at).cloned(),
+        }
+    }
+
     /// Takes all fields away; media type and features stay.
     pub fn clear(&mut self) {
-        let (media, features) = (self.media.clone(), self.features.clone());
-        *self = Structure::blank(media, features);
+        self.inline().clear();
+        (self.len, self.spelled) = (0, 0);
     }
 
     /// Keeps the fields for which `keep` answers true.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &ValueSet) -> bool) {
-        let (media, features) = (self.media.clone(), self.features.clone());
-        let old = std::mem::replace(self, Structure::blank(media, features));
-        let mut kept = 0;
-        for at in 0..old.len() {
-            if keep(name_str(old.codes[at], &old.others[at]), &old.sets[at]) {
-                old.sets[at].clone_to(self.slot_for(kept, &old, at));
-                kept += 1;
+        let mut at = 0;
+        while at < self.len() {
+            if keep(self.name_at(at), &self.sets()[at]) {
+                at += 1;
+            } else {
+                let name = self.name_at(at).to_owned();
+                self.remove(&name);
             }
         }
-        self.len = kept as u8;
-    }
-
-    /// Names an unused slot after a field of another structure. The caller counts the slots and
-    /// sets `len` when it is done: a count in memory would be waited for at each field.
-    #[inline(always)]
-    pub(super) fn slot_for(&mut self, at: usize, from: &Structure, slot: usize) -> &mut ValueSet {
-        let code = from.codes[slot];
-        self.codes[at] = code;
-        if code == OTHER {
-            self.others[at] = from.others[slot].clone();
-        }
-        &mut self.sets[at]
     }
 
     fn find(&self, name: &FieldName) -> Result<usize, usize> {
         for at in 0..self.len() {
-            match name_cmp(self.codes[at], &self.others[at], name.code, &name.other) {
-                std::cmp::Ordering::Less => {}
-                std::cmp::Ordering::Equal => return Ok(at),
-                std::cmp::Ordering::Greater => return Err(at),
+            let order = match self.codes[at].cmp(&name.code) {
+                Ordering::Equal if name.code == OTHER => {
+                    self.spelled_name(at).cmp(&name.other.as_ref())
+                }
+                order => order,
+            };
+            match order {
+                Ordering::Less => {}
+                Ordering::Equal => return Ok(at),
+                Ordering::Greater => return Err(at),
             }
         }
         Err(self.len())
@@ -203,22 +341,18 @@ impl Structure {
         let len = self.len();
         match vocab::field_code(name) {
             Some(code) => self.codes[..len].iter().position(|c| *c == code),
-            None => (0..len).find(|at| {
-                self.others[*at]
-                    .as_ref()
-                    .is_some_and(|other| *other.0 == *name)
-            }),
+            None => (len - usize::from(self.spelled)..len).find(|at| self.name_at(*at) == name),
         }
     }
 
     /// What a field allows; `None` if it is unconstrained.
     pub fn get(&self, name: &str) -> Option<&ValueSet> {
-        self.slot(name).map(|at| &self.sets[at])
+        self.slot(name).map(|at| &self.sets()[at])
     }
 
     /// As [`Structure::get`], with a name made before.
     pub fn get_named(&self, name: &FieldName) -> Option<&ValueSet> {
-        self.find(name).ok().map(|at| &self.sets[at])
+        self.find(name).ok().map(|at| &self.sets()[at])
     }
 
     /// How many fields are constrained, at most [`MAX_FIELDS`].
@@ -234,15 +368,12 @@ impl Structure {
 
     /// Fields and what they allow, in the order of names.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &ValueSet)> {
-        (0..self.len()).map(|at| (name_str(self.codes[at], &self.others[at]), &self.sets[at]))
+        (0..self.len()).map(|at| (self.name_at(at), &self.sets()[at]))
     }
 
     /// Names of fields, in order.
     pub fn names(&self) -> impl Iterator<Item = FieldName> {
-        (0..self.len()).map(|at| FieldName {
-            code: self.codes[at],
-            other: self.others[at].clone(),
-        })
+        (0..self.len()).map(|at| self.field_name_at(at))
     }
 
     fn single(&self, name: &str) -> Option<Value> {
@@ -301,14 +432,14 @@ impl Structure {
     /// Whether every field that is there allows one value only and the features are not `ANY`.
     /// A structure without fields is fixed, as in GStreamer.
     pub fn is_fixed(&self) -> bool {
-        self.features != Features::Any && self.sets[..self.len()].iter().all(ValueSet::is_fixed)
+        self.features != Features::Any && self.sets()[..self.len()].iter().all(ValueSet::is_fixed)
     }
 
     /// The same with each field fixed: the first of a list, the minimum of a range.
     #[must_use]
     pub fn fixated(&self) -> Structure {
         let mut out = self.clone();
-        for set in &mut out.sets[..self.len()] {
+        for set in out.sets_mut() {
             *set = set.fixated();
         }
         out
@@ -321,9 +452,9 @@ impl Structure {
         let Some(at) = self.slot(name) else {
             return false;
         };
-        match self.sets[at].nearest(&target) {
+        match self.sets()[at].nearest(&target) {
             Some(value) => {
-                self.sets[at] = ValueSet::One(value);
+                self.sets_mut()[at] = ValueSet::One(value);
                 true
             }
             None => false,
@@ -334,7 +465,7 @@ impl Structure {
     #[must_use]
     pub fn canonical(&self) -> Structure {
         let mut out = self.clone();
-        for set in &mut out.sets[..self.len()] {
+        for set in out.sets_mut() {
             *set = set.canonical();
         }
         out
@@ -343,12 +474,19 @@ impl Structure {
 
 impl Clone for Structure {
     fn clone(&self) -> Structure {
-        let mut out = Structure::blank(self.media.clone(), self.features.clone());
-        for at in 0..self.len() {
-            self.sets[at].clone_to(out.slot_for(at, self, at));
+        let mut slots: Inline = SmallVec::new();
+        let used = usize::from(self.len) + usize::from(self.spelled);
+        for set in self.sets().iter().take(used) {
+            set.clone_with(&mut slots);
         }
-        out.len = self.len;
-        out
+        Structure {
+            media: self.media.clone(),
+            features: self.features.clone(),
+            len: self.len,
+            spelled: self.spelled,
+            codes: self.codes,
+            slots: Slots::Inline(slots),
+        }
     }
 }
 
@@ -360,8 +498,9 @@ impl PartialEq for Structure {
             && self.media == other.media
             && self.features == other.features
             && self.codes[..len] == other.codes[..len]
-            && self.others[..len] == other.others[..len]
-            && self.sets[..len] == other.sets[..len]
+            && self.sets()[..len] == other.sets()[..len]
+            && (len - usize::from(self.spelled)..len)
+                .all(|at| self.name_at(at) == other.name_at(at))
     }
 }
 

@@ -7,12 +7,16 @@ use std::sync::Arc;
 
 use super::vocab;
 
+/// A text outside of the vocabulary. One pointer away, so that a [`Text`] is small.
+#[derive(Debug)]
+struct Spelled(Box<str>);
+
 #[derive(Clone)]
 enum TextRepr {
     /// A known word; a text that is one is always stored so.
     Word(u16),
-    Static(&'static str),
-    Shared(Arc<str>),
+    Static(&'static &'static str),
+    Shared(Arc<Spelled>),
 }
 
 /// A string value. Any UTF-8 text; words that media formats use cost two bytes and compare as
@@ -25,12 +29,24 @@ impl Text {
     pub fn new(text: &str) -> Text {
         Text(match vocab::word_code(text) {
             Some(code) => TextRepr::Word(code),
-            None => TextRepr::Shared(Arc::from(text)),
+            None => TextRepr::Shared(Arc::new(Spelled(text.into()))),
         })
     }
 
-    /// A text that lives as long as the program. Never allocates.
-    pub const fn of(text: &'static str) -> Text {
+    /// A known word, for constants.
+    ///
+    /// # Panics
+    /// If the word is not in the vocabulary; in a constant that is an error of the compiler. Others
+    /// are made with [`Text::by_ref`].
+    pub const fn of(word: &'static str) -> Text {
+        match vocab::word_code(word) {
+            Some(code) => Text(TextRepr::Word(code)),
+            None => panic!("not a known word: make it with Text::by_ref"),
+        }
+    }
+
+    /// A text of any kind that lives as long as the program, for constants. Never allocates.
+    pub const fn by_ref(text: &'static &'static str) -> Text {
         Text(match vocab::word_code(text) {
             Some(code) => TextRepr::Word(code),
             None => TextRepr::Static(text),
@@ -54,7 +70,7 @@ impl Text {
         match &self.0 {
             TextRepr::Word(code) => vocab::word_text(*code),
             TextRepr::Static(text) => text,
-            TextRepr::Shared(text) => text,
+            TextRepr::Shared(text) => &text.0,
         }
     }
 }
@@ -70,6 +86,19 @@ impl PartialEq for Text {
 }
 
 impl Eq for Text {}
+
+/// By bytes.
+impl Ord for Text {
+    fn cmp(&self, other: &Text) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Text) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl From<&str> for Text {
     fn from(text: &str) -> Text {
@@ -89,10 +118,6 @@ impl fmt::Debug for Text {
     }
 }
 
-/// The text of a name that is not in the vocabulary.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct NameText(pub(super) Box<str>);
-
 /// The code that stands for "not in the vocabulary".
 pub(super) const OTHER: u8 = u8::MAX;
 
@@ -102,7 +127,7 @@ pub(super) const OTHER: u8 = u8::MAX;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FieldName {
     pub(super) code: u8,
-    pub(super) other: Option<Arc<NameText>>,
+    pub(super) other: Option<Text>,
 }
 
 impl FieldName {
@@ -112,7 +137,7 @@ impl FieldName {
             Some(code) => FieldName { code, other: None },
             None => FieldName {
                 code: OTHER,
-                other: Some(Arc::new(NameText(name.into()))),
+                other: Some(Text::new(name)),
             },
         }
     }
@@ -130,28 +155,10 @@ impl FieldName {
 
     /// The name itself.
     pub fn as_str(&self) -> &str {
-        name_str(self.code, &self.other)
-    }
-}
-
-/// The text of a name that is kept in its two parts.
-pub(super) fn name_str(code: u8, other: &Option<Arc<NameText>>) -> &str {
-    match other {
-        Some(text) => &text.0,
-        None => vocab::field_name(code),
-    }
-}
-
-/// The order of two names that are kept in their parts.
-pub(super) fn name_cmp(
-    a: u8,
-    a_other: &Option<Arc<NameText>>,
-    b: u8,
-    b_other: &Option<Arc<NameText>>,
-) -> Ordering {
-    match a.cmp(&b) {
-        Ordering::Equal if a == OTHER => a_other.cmp(b_other),
-        order => order,
+        match &self.other {
+            Some(text) => text.as_str(),
+            None => vocab::field_name(self.code),
+        }
     }
 }
 

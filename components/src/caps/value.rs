@@ -26,9 +26,9 @@ impl Value {
         Value::Text(Text::new(text))
     }
 
-    /// A string value that lives as long as the program, for constants.
-    pub const fn of(text: &'static str) -> Value {
-        Value::Text(Text::of(text))
+    /// A known word, for constants (see [`Text::of`]).
+    pub const fn of(word: &'static str) -> Value {
+        Value::Text(Text::of(word))
     }
 
     /// The name of its kind as caps texts write it: `int`, `string`, …

@@ -1,10 +1,10 @@
 //! Codes for known words: tables made at compile time, looked up in constant time.
-//! Reads [`super::words`] only.
+//! Reads [`super::words`] and the limits only.
 
 use super::words::{AUDIO_FORMATS, FIELDS, OTHER_WORDS, VIDEO_FORMATS};
 
 /// Words of a page, and so members that a bit set of words can have.
-pub(super) const PAGE: usize = 128;
+pub(super) const PAGE: usize = super::limits::MAX_LIST;
 /// No such word.
 const NONE: u16 = u16::MAX;
 const FIELD_SLOTS: usize = 256;

@@ -21,10 +21,11 @@
 //! order. Its Lanczos filter would call the system's `sin`; [`Method::Lanczos`] uses
 //! its own.
 //!
-//! **Allocation.** The crate allocates within each call: its coefficients (about 24
-//! bytes per output row and column and tap, freed at the end). Measured, 1080p to
-//! 720p in I420: see [`Scaler::run`]. Its larger scratch picture and the rows here are
-//! kept.
+//! **Allocation.** The crate computes its coefficients anew in each call and allocates
+//! for them, mostly a small vector per output row and column. Measured with 6.1.0,
+//! 1080p to 720p in I420, a frame: nearest 3 allocations, 20 KB; bilinear 4,018, 344 KB;
+//! bicubic 4,018, 432 KB; Lanczos 4,018, 584 KB; all freed at the end of the call. Its
+//! scratch picture and the planes here are kept.
 
 use fast_image_resize::images::TypedImage;
 use fast_image_resize::pixels::{U8, U16};
