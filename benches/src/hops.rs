@@ -24,6 +24,16 @@ struct Figure {
 
 fn main() {
     let quick = std::env::args().any(|a| a == "--quick");
+    // One case alone, for a profiler: `--one CHAINS BUFFERS THREADS`.
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|a| a == "--one") {
+        let number = |i: usize| arguments.get(at + i).and_then(|a| a.parse().ok()).unwrap_or(1);
+        match measure(number(1), number(2) as u64, number(3), true) {
+            Ok(f) => println!("{:.1} ns/hop ({:.1}..{:.1})", f.median, f.low, f.high),
+            Err(error) => println!("{error}"),
+        }
+        return;
+    }
     let chains: &[usize] = if quick { &[1, 1_000] } else { &[1, 1_000, 10_000] };
     println!(
         "tickpipe {}, {} identity a chain; load {}",

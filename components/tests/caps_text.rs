@@ -115,6 +115,7 @@ fn errors_point_at_their_place() {
         ),
         ("video/x-raw,width=(foo)3", 19, "unknown type `foo`"),
         ("video/x-raw,width=[9,1]", 18, "range [9, 1] is empty"),
+        ("video/x-raw,width=[5,5]", 18, "for one value write 5"),
         ("video/x-raw,width=[1,9,-2]", 18, "step -2 is outside 0..="),
         ("video/x-raw,width=[1,9", 22, "expected `]`, found the end"),
         (

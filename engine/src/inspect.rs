@@ -109,7 +109,7 @@ fn holders(p: &PipelineFabric, buffer: BufferId, name: impl Fn(LaneId) -> String
     }
     // What is in no queue is inside the element that got it last.
     if found.len() < references as usize {
-        found.push(Holder::Element(name(p.buffers.holder[buffer.index()])));
+        found.push(Holder::Element(name(p.buffers.held[buffer.index()].by)));
     }
     found
 }

@@ -348,8 +348,8 @@ fn waits(topology: &Topology, p: &tickpipe_components::fabric::PipelineFabric) -
             ),
             Readiness::Buffer(pool) => {
                 let held = p.pools.get(pool.index()).map(|pool| pool.first.index());
-                let holder = held.and_then(|b| p.buffers.holder.get(b));
-                ("buffer", holder.and_then(|h| name(h.index())))
+                let holder = held.and_then(|b| p.buffers.held.get(b));
+                ("buffer", holder.and_then(|h| name(h.by.index())))
             }
             Readiness::Time(_) => ("time", None),
             Readiness::Held => ("state", None),

@@ -395,8 +395,7 @@ impl<'a> Cursor<'a> {
         if let [(_, min), (_, max), ..] = &parts[..]
             && min == max
         {
-            let (min, max) = (min.to_string(), max.to_string());
-            return self.fail(start, SetError::RangeOrder { min, max });
+            return self.fail(start, Kind::OnePoint(min.to_string()));
         }
         set.or_else(|error| self.fail(start, error))
     }

@@ -47,6 +47,9 @@ pub enum CapsParseErrorKind {
     /// A set that cannot be.
     #[error(transparent)]
     Set(#[from] SetError),
+    /// A range of one point, which GStreamer refuses.
+    #[error("a range needs a minimum below its maximum; for one value write {0}")]
+    OnePoint(String),
     /// A field that stands twice in a structure.
     #[error("field `{0}` is given twice")]
     DuplicateField(String),

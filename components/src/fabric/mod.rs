@@ -13,7 +13,7 @@ mod table;
 pub use lane::{Gate, Granted, Input, Lane, Output, Posted, SinkFrame, Trigger};
 pub use marks::Marks;
 pub use ring::{Item, Ring};
-pub use table::BufferTable;
+pub use table::{BufferTable, Held};
 
 use crate::id::PipelineId;
 use crate::message::Message;
@@ -51,8 +51,12 @@ pub struct PipelineFabric {
     pub touched: Marks,
     /// Lanes that run this tick, ascending.
     pub ready: Vec<u32>,
-    /// Lanes that have references to give back this tick.
+    /// Lanes that have references to give back this tick, or work no more.
     pub releasing: Vec<u32>,
+    /// Lanes that have something to tell the bus this tick.
+    pub posting: Vec<u32>,
+    /// Whether any lane synchronises inputs.
+    pub synchronises: bool,
     /// Lanes whose feeders must be told that they work no more.
     pub closing: Vec<u32>,
     /// Lanes that wait for time.

@@ -4,6 +4,15 @@ use crate::buffer::BufferMeta;
 use crate::id::{BufferId, LaneId, PoolId};
 use crate::memory::Memory;
 
+/// Who got a buffer last, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The element.
+    pub by: LaneId,
+    /// The tick.
+    pub since: u64,
+}
+
 /// Times, references, holders and memory of all buffers of a pipeline.
 #[derive(Debug, Default)]
 pub struct BufferTable {
@@ -11,10 +20,8 @@ pub struct BufferTable {
     pub meta: Vec<BufferMeta>,
     /// How many hold it; 0 is free.
     pub refs: Vec<u32>,
-    /// The element that got it last.
-    pub holder: Vec<LaneId>,
-    /// The tick at which that was.
-    pub since: Vec<u64>,
+    /// The element that got it last, and the tick at which that was.
+    pub held: Vec<Held>,
     /// Its pool.
     pub pool: Vec<PoolId>,
     /// Its bytes; `None` while a writer has them.
@@ -37,8 +44,10 @@ impl BufferTable {
         for _ in 0..count {
             self.meta.push(BufferMeta::default());
             self.refs.push(0);
-            self.holder.push(owner);
-            self.since.push(0);
+            self.held.push(Held {
+                by: owner,
+                since: 0,
+            });
             self.pool.push(pool);
             self.memory.push(Some(Memory::new(size, align)));
             self.payload.push(0);

@@ -85,6 +85,8 @@ pub fn allocate(world: &mut World) {
                 ready: Vec::with_capacity(count),
                 releasing: Vec::with_capacity(count),
                 closing: Vec::with_capacity(count),
+                posting: Vec::with_capacity(count),
+                synchronises: lanes.iter().any(|l| l.sync.is_some()),
                 live_sinks: sinks as u32,
                 progress: Progress::Running,
                 messages: core::mem::take(&mut p.messages),

@@ -1,12 +1,13 @@
 //! Phase 8: publishes what was emitted, buffers and ends in order, so that it is there on the
 //! next tick.
 //!
-//! It may touch queues, buffer times and memory, and marks those whom it concerns.
+//! It may touch queues, buffer times and memory, and marks those whom it concerns, also for the
+//! phases that follow.
 
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::digest::hash_bytes;
-use tickpipe_components::fabric::{Fabric, PipelineFabric};
+use tickpipe_components::fabric::{Fabric, Held, PipelineFabric};
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
 
@@ -18,10 +19,20 @@ pub fn deliver(mut fabric: ResMut<Fabric>) {
 fn pipeline(p: &mut PipelineFabric) {
     for at in 0..p.ready.len() {
         let lane = p.ready[at];
-        publish(p, lane);
-        return_unused(p, lane);
+        let l = &p.lanes[lane as usize];
+        if l.pool.is_some() || l.in_place {
+            publish(p, lane);
+            return_unused(p, lane);
+        }
         pass_on(p, lane);
         wake_feeders(p, lane);
+        let l = &p.lanes[lane as usize];
+        if !l.released.is_empty() || l.done {
+            p.releasing.push(lane);
+        }
+        if !l.posted.is_empty() {
+            p.posting.push(lane);
+        }
         p.touched.insert(lane);
     }
 }
@@ -38,9 +49,6 @@ fn publish(p: &mut PipelineFabric, lane: u32) {
             p.buffers.payload[i] = hash_bytes(&bytes[..granted.meta.len.min(bytes.len())]);
         }
         p.buffers.memory[i] = Some(granted.memory);
-    }
-    for buffer in l.retained.drain(..) {
-        p.buffers.refs[buffer.index()] += 1;
     }
 }
 
@@ -59,6 +67,9 @@ fn return_unused(p: &mut PipelineFabric, lane: u32) {
 /// Moves what was emitted into the queues of those who get it.
 #[inline]
 fn pass_on(p: &mut PipelineFabric, lane: u32) {
+    for buffer in p.lanes[lane as usize].retained.drain(..) {
+        p.buffers.refs[buffer.index()] += 1;
+    }
     for o in 0..p.lanes[lane as usize].outputs.len() {
         let output = &mut p.lanes[lane as usize].outputs[o];
         if output.staged.is_empty() {
@@ -83,8 +94,10 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
                 debug_assert!(fits, "room was counted in the schedule phase");
                 if let Some(buffer) = item.as_buffer() {
                     let i = buffer.index();
-                    p.buffers.holder[i] = to;
-                    p.buffers.since[i] = p.tick;
+                    p.buffers.held[i] = Held {
+                        by: to,
+                        since: p.tick,
+                    };
                 }
             }
             p.touched.insert(to.0);

@@ -14,13 +14,9 @@ pub fn reclaim(mut fabric: ResMut<Fabric>) {
 }
 
 fn pipeline(p: &mut PipelineFabric) {
-    for at in 0..p.ready.len() {
-        let lane = p.ready[at];
-        lane_releases(p, lane);
-        close_if_done(p, lane);
-    }
     while let Some(lane) = p.releasing.pop() {
         lane_releases(p, lane);
+        close_if_done(p, lane);
     }
 }
 

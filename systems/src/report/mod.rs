@@ -46,11 +46,8 @@ pub fn report(
 /// Turns what elements posted into messages, one EOS for all sinks, and notices a stall.
 fn fold(p: &mut PipelineFabric) {
     let running = p.progress == Progress::Running;
-    for at in 0..p.ready.len() {
-        let lane = p.ready[at] as usize;
-        if p.lanes[lane].posted.is_empty() {
-            continue;
-        }
+    for at in 0..p.posting.len() {
+        let lane = p.posting[at] as usize;
         let posted = core::mem::take(&mut p.lanes[lane].posted);
         let element = Some(p.lanes[lane].element);
         for what in posted {
@@ -74,6 +71,7 @@ fn fold(p: &mut PipelineFabric) {
             });
         }
     }
+    p.posting.clear();
     if !running {
         return;
     }

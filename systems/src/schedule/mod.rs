@@ -5,7 +5,7 @@
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::buffer::BufferMeta;
-use tickpipe_components::fabric::{Fabric, Gate, Granted, Lane, PipelineFabric, Progress, Trigger};
+use tickpipe_components::fabric::{Fabric, Gate, Granted, Held, Lane, PipelineFabric, Progress, Trigger};
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
 
@@ -140,8 +140,10 @@ fn grant(p: &mut PipelineFabric, lane: u32, wanted: u32) -> bool {
             continue;
         };
         p.buffers.refs[i] = 1;
-        p.buffers.holder[i] = LaneId(lane);
-        p.buffers.since[i] = p.tick;
+        p.buffers.held[i] = Held {
+            by: LaneId(lane),
+            since: p.tick,
+        };
         l.granted.push_back(Granted {
             buffer,
             memory,

@@ -17,6 +17,9 @@ pub fn sync(mut fabric: ResMut<Fabric>) {
 }
 
 fn pipeline(p: &mut PipelineFabric) {
+    if !p.synchronises {
+        return;
+    }
     let mut at = 0;
     while let Some(&lane) = p.ready.get(at) {
         let l = &mut p.lanes[lane as usize];
@@ -29,6 +32,9 @@ fn pipeline(p: &mut PipelineFabric) {
             if l.readiness != readiness {
                 l.readiness = readiness;
                 l.since = p.tick;
+            }
+            if !l.released.is_empty() {
+                p.releasing.push(lane);
             }
             p.ready.remove(at);
             give_back_grants(p, lane);
