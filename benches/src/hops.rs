@@ -27,14 +27,23 @@ fn main() {
     // One case alone, for a profiler: `--one CHAINS BUFFERS THREADS`.
     let arguments: Vec<String> = std::env::args().collect();
     if let Some(at) = arguments.iter().position(|a| a == "--one") {
-        let number = |i: usize| arguments.get(at + i).and_then(|a| a.parse().ok()).unwrap_or(1);
+        let number = |i: usize| {
+            arguments
+                .get(at + i)
+                .and_then(|a| a.parse().ok())
+                .unwrap_or(1)
+        };
         match measure(number(1), number(2) as u64, number(3), true) {
             Ok(f) => println!("{:.1} ns/hop ({:.1}..{:.1})", f.median, f.low, f.high),
             Err(error) => println!("{error}"),
         }
         return;
     }
-    let chains: &[usize] = if quick { &[1, 1_000] } else { &[1, 1_000, 10_000] };
+    let chains: &[usize] = if quick {
+        &[1, 1_000]
+    } else {
+        &[1, 1_000, 10_000]
+    };
     println!(
         "tickpipe {}, {} identity a chain; load {}",
         env!("CARGO_PKG_VERSION"),
@@ -84,7 +93,10 @@ fn measure(
     }
     // Start, then fill the chains.
     engine.advance(0..chains, 40);
-    let budget: usize = if quick { 4_000_000 } else { 20_000_000 };
+    let budget: usize = std::env::var("TICKPIPE_BENCH_HOPS")
+        .ok()
+        .and_then(|hops| hops.parse().ok())
+        .unwrap_or(if quick { 4_000_000 } else { 20_000_000 });
     let ticks = (budget / (chains * HOPS * quantum as usize)).max(20) as u64;
     let taken = |engine: &Engine| -> u64 {
         let of = |p: &tickpipe::PipelineHandle| engine.taken(*p);
@@ -131,12 +143,20 @@ fn gstreamer(buffers: u32) {
     let version = String::from_utf8_lossy(&version.stdout);
     let version = version.lines().nth(1).unwrap_or("GStreamer").to_owned();
     let time = |identities: usize, buffers: u32| -> Option<f64> {
-        let mut line = vec!["-q".to_owned(), "fakesrc".into(), format!("num-buffers={buffers}")];
+        let mut line = vec![
+            "-q".to_owned(),
+            "fakesrc".into(),
+            format!("num-buffers={buffers}"),
+        ];
         line.extend(["silent=true".to_owned(), "!".into()]);
         for _ in 0..identities {
             line.extend(["identity".to_owned(), "silent=true".into(), "!".into()]);
         }
-        line.extend(["fakesink".to_owned(), "silent=true".into(), "sync=false".into()]);
+        line.extend([
+            "fakesink".to_owned(),
+            "silent=true".into(),
+            "sync=false".into(),
+        ]);
         let start = Instant::now();
         let status = Command::new("gst-launch-1.0").args(line).status().ok()?;
         status.success().then(|| start.elapsed().as_secs_f64())

@@ -101,6 +101,24 @@ impl Ring {
         Some(item)
     }
 
+    /// Takes up to `most` of the oldest items and adds them to `out`; how many.
+    #[inline]
+    pub fn pop_into(&mut self, most: usize, out: &mut Vec<Item>) -> usize {
+        let count = most.min(self.len as usize);
+        if count == 1 {
+            out.extend(self.pop());
+            return 1;
+        }
+        let size = self.items.len();
+        let start = self.head as usize & size.wrapping_sub(1);
+        let first = count.min(size - start);
+        out.extend_from_slice(&self.items[start..start + first]);
+        out.extend_from_slice(&self.items[..count - first]);
+        self.head = self.head.wrapping_add(count as u32);
+        self.len -= count as u32;
+        count
+    }
+
     /// Adds an item, or the end beyond all room; `false`, and nothing done, if it does not fit.
     #[inline]
     pub fn push(&mut self, item: Item) -> bool {
@@ -112,6 +130,27 @@ impl Ring {
         self.items[at] = item;
         self.len += 1;
         true
+    }
+
+    /// Adds items in order while they fit; how many did.
+    #[inline]
+    pub fn push_all(&mut self, items: &[Item]) -> usize {
+        let free = self.room();
+        if items.len() > free {
+            // Rare: the end goes beyond all room, or the caller did not count.
+            return items.iter().take_while(|item| self.push(**item)).count();
+        }
+        if let [item] = items {
+            return usize::from(self.push(*item));
+        }
+        let size = self.items.len();
+        let start = self.head.wrapping_add(self.len) as usize & (size - 1);
+        let first = items.len().min(size - start);
+        let (head, tail) = items.split_at(first);
+        self.items[start..start + first].copy_from_slice(head);
+        self.items[..tail.len()].copy_from_slice(tail);
+        self.len += items.len() as u32;
+        items.len()
     }
 
     /// All items, oldest first.
@@ -141,6 +180,18 @@ mod tests {
                         if fits { model.push_back(item); }
                     }
                     None => prop_assert_eq!(ring.pop(), model.pop_front()),
+                }
+                if let Some(v) = op.filter(|v| v % 11 == 0) {
+                    let mut out = Vec::new();
+                    let count = ring.pop_into(usize::from(v % 5), &mut out);
+                    let want: Vec<Item> = (0..usize::from(v % 5)).map_while(|_| model.pop_front()).collect();
+                    prop_assert_eq!((count, &out), (want.len(), &want));
+                }
+                if let Some(v) = op.filter(|v| v % 7 == 0) {
+                    let items = vec![Item::buffer(BufferId(v.into())); usize::from(v % 5)];
+                    let fits = items.len().min(ring.room());
+                    prop_assert_eq!(ring.push_all(&items), fits);
+                    model.extend(&items[..fits]);
                 }
                 prop_assert_eq!(ring.len(), model.len());
                 prop_assert_eq!(ring.room(), capacity.saturating_sub(model.len()));

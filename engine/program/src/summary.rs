@@ -38,12 +38,13 @@ impl fmt::Display for Summary<'_> {
             Verdict::ExpectationMissed => "expectation missed",
             other => other.name(),
         };
-        let seconds = self.took.as_millis();
-        let (whole, thousandths) = (seconds / 1000, seconds % 1000);
+        let took = self.took.as_millis();
+        let (seconds, thousandths) = (took / 1000, took % 1000);
+        let ticks = report.ticks;
+        let plural = if ticks == 1 { "" } else { "s" };
         writeln!(
             f,
-            "{verdict} after {} ticks, {whole}.{thousandths:03} s",
-            report.ticks
+            "{verdict} after {ticks} tick{plural}, {seconds}.{thousandths:03} s"
         )?;
         elements(f, report)?;
         for sync in &report.sync {

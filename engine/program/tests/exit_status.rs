@@ -87,7 +87,7 @@ fn wrong_launch_texts() {
             ),
             (
                 &["launch", "fakesrc num-bufers=3 ! fakesink"],
-                "error: fakesrc0: element fakesrc has no property `num-bufers`",
+                "error: element fakesrc has no property `num-bufers`",
             ),
             (
                 &["launch", "fakesrc num-buffers=99999999999 ! fakesink"],

@@ -25,7 +25,6 @@ fn pipeline(p: &mut PipelineFabric) {
             return_unused(p, lane);
         }
         pass_on(p, lane);
-        wake_feeders(p, lane);
         let l = &p.lanes[lane as usize];
         if !l.released.is_empty() || l.done {
             p.releasing.push(lane);
@@ -64,56 +63,58 @@ fn return_unused(p: &mut PipelineFabric, lane: u32) {
     }
 }
 
-/// Moves what was emitted into the queues of those who get it.
+/// Moves what was emitted into the queues of those who get it, who come later in graph order.
 #[inline]
 fn pass_on(p: &mut PipelineFabric, lane: u32) {
-    for buffer in p.lanes[lane as usize].retained.drain(..) {
-        p.buffers.refs[buffer.index()] += 1;
+    let PipelineFabric {
+        lanes,
+        buffers,
+        touched,
+        releasing,
+        tick,
+        ..
+    } = p;
+    let (before, after) = lanes.split_at_mut(lane as usize + 1);
+    let Some(l) = before.last_mut() else { return };
+    for buffer in l.retained.drain(..) {
+        buffers.refs[buffer.index()] += 1;
     }
-    for o in 0..p.lanes[lane as usize].outputs.len() {
-        let output = &mut p.lanes[lane as usize].outputs[o];
+    for output in &mut l.outputs {
         if output.staged.is_empty() {
             continue;
         }
         let (to, pad) = output.to;
-        let mut staged = core::mem::take(&mut output.staged);
-        let receiver = &mut p.lanes[to.index()];
+        let receiver = &mut after[to.index() - lane as usize - 1];
         if receiver.done {
             // It wants no more; what is sent on is counted where it is dropped.
-            for item in &staged {
-                if let Some(buffer) = item.as_buffer() {
-                    receiver.dropped += 1;
-                    receiver.released.push(buffer);
-                }
+            for buffer in output.staged.iter().filter_map(|item| item.as_buffer()) {
+                receiver.dropped += 1;
+                receiver.released.push(buffer);
             }
-            p.releasing.push(to.0);
+            releasing.push(to.0);
         } else {
-            let input = &mut receiver.inputs[pad as usize];
-            for item in &staged {
-                let fits = input.queue.push(*item);
-                debug_assert!(fits, "room was counted in the schedule phase");
-                if let Some(buffer) = item.as_buffer() {
-                    let i = buffer.index();
-                    p.buffers.held[i] = Held {
-                        by: to,
-                        since: p.tick,
-                    };
-                }
+            let fitting = receiver.inputs[pad as usize].queue.push_all(&output.staged);
+            debug_assert_eq!(
+                fitting,
+                output.staged.len(),
+                "room was counted when scheduling"
+            );
+            for buffer in output.staged.iter().filter_map(|item| item.as_buffer()) {
+                buffers.held[buffer.index()] = Held {
+                    by: to,
+                    since: *tick,
+                };
             }
-            p.touched.insert(to.0);
+            touched.insert(to.0);
         }
-        staged.clear();
-        p.lanes[lane as usize].outputs[o].staged = staged;
+        output.staged.clear();
     }
-}
-
-/// Those who wait for room on a link that was taken from may go on.
-#[inline]
-fn wake_feeders(p: &mut PipelineFabric, lane: u32) {
-    for i in 0..p.lanes[lane as usize].inputs.len() {
-        let (LaneId(from), _) = p.lanes[lane as usize].inputs[i].from;
-        if matches!(p.lanes[from as usize].readiness, Readiness::Room(_)) {
-            p.touched.insert(from);
+    // Those who wait for room on a link that was taken from may go on.
+    let (before, l) = before.split_at_mut(lane as usize);
+    for input in &l[0].inputs {
+        let LaneId(from) = input.from.0;
+        if matches!(before[from as usize].readiness, Readiness::Room(_)) {
+            touched.insert(from);
         }
     }
 }

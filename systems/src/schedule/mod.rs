@@ -5,9 +5,12 @@
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::buffer::BufferMeta;
-use tickpipe_components::fabric::{Fabric, Gate, Granted, Held, Lane, PipelineFabric, Progress, Trigger};
+use tickpipe_components::fabric::{
+    BufferTable, Fabric, Gate, Granted, Held, Lane, PipelineFabric, Progress, Trigger,
+};
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
+use tickpipe_components::time::{Rounding, TimeBase};
 
 /// The schedule phase.
 pub fn schedule(mut fabric: ResMut<Fabric>) {
@@ -46,9 +49,13 @@ fn pipeline(p: &mut PipelineFabric) {
 }
 
 /// The first wait that holds, in the order that [`Readiness`] states; grants buffers if none does.
+#[inline]
 fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     let quantum = p.quantum;
-    let l = &p.lanes[lane as usize];
+    let (before, after) = p.lanes.split_at_mut(lane as usize + 1);
+    let Some(l) = before.last_mut() else {
+        return Readiness::Held;
+    };
     if l.done {
         return Readiness::Done;
     }
@@ -56,7 +63,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         return Readiness::Held;
     }
     if l.timed
-        && let Some(deadline) = deadline(p, l)
+        && let Some(deadline) = deadline(&p.buffers, p.clock_base, l)
         && deadline > p.now
     {
         return Readiness::Time(deadline);
@@ -64,40 +71,35 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     if let Some(pad) = missing_input(l) {
         return Readiness::Input(pad);
     }
+    // Links lead to later lanes: graph order is topological.
     let mut room = quantum;
-    for o in 0..l.outputs.len() {
-        let (to, pad) = l.outputs[o].to;
-        let free = p.lanes[to.index()].inputs[pad as usize].queue.room() as u32;
+    for (o, output) in l.outputs.iter().enumerate() {
+        let (to, pad) = output.to;
+        let receiver = &after[to.index() - lane as usize - 1];
+        let free = receiver.inputs[pad as usize].queue.room() as u32;
         if free == 0 {
             return Readiness::Room(o as u32);
         }
         room = room.min(free);
     }
-    if l.pool.is_some() && !grant(p, lane, room) {
-        // `grant` leaves the pool in place: it is only read.
-        return p.lanes[lane as usize]
-            .pool
-            .map_or(Readiness::Held, Readiness::Buffer);
-    }
-    let l = &mut p.lanes[lane as usize];
     for output in &mut l.outputs {
         output.room = room;
     }
     for input in &mut l.inputs {
         input.allowed = quantum;
     }
-    Readiness::Ready
+    let pool = l.pool;
+    match pool {
+        Some(pool) if !grant(p, lane, room) => Readiness::Buffer(pool),
+        _ => Readiness::Ready,
+    }
 }
 
 /// The running time of the oldest buffer on a sink's pad, in nanoseconds.
-fn deadline(p: &PipelineFabric, l: &Lane) -> Option<i64> {
+fn deadline(buffers: &BufferTable, clock: TimeBase, l: &Lane) -> Option<i64> {
     let buffer = l.inputs.first()?.queue.front()?.as_buffer()?;
-    let meta = &p.buffers.meta[buffer.index()];
-    meta.time_base.convert(
-        meta.pts?,
-        p.clock_base,
-        tickpipe_components::time::Rounding::Down,
-    )
+    let meta = &buffers.meta[buffer.index()];
+    meta.time_base.convert(meta.pts?, clock, Rounding::Down)
 }
 
 /// The sink pad that something must arrive on first, if any.

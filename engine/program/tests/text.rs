@@ -1,0 +1,176 @@
+//! What people read: summaries, plans, inspection and errors, word by word.
+
+mod support;
+
+use support::{here, without_time};
+
+const LINE: &str =
+    "fakesrc num-buffers=10 ! tee name=t t. ! queue ! fakesink t. ! identity ! fakesink name=b";
+
+#[test]
+fn a_summary() {
+    let ran = here(&["launch", LINE, "--threads", "1"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    insta::assert_snapshot!(without_time(&ran.out), @r"
+    done after 6 ticks, TIME
+
+    element    type      in  out  dropped  copied
+    fakesrc0   fakesrc    0   10        0       0
+    t          tee       10   20        0       0
+    queue0     queue     10   10        0       0
+    fakesink0  fakesink  10    0        0       0
+    identity0  identity  10   10        0       0
+    b          fakesink  10    0        0       0
+
+    links
+      fakesrc0.src -> t.sink: ANY
+      t.src_0 -> queue0.sink: ANY
+      t.src_1 -> identity0.sink: ANY
+      queue0.src -> fakesink0.sink: ANY
+      identity0.src -> b.sink: ANY
+
+    pools
+      fakesrc0.src: 21 buffers of 0 bytes, at most 12 in use
+    ");
+}
+
+#[test]
+fn a_plan() {
+    let ran = here(&["plan", LINE]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    insta::assert_snapshot!(ran.out, @r"
+    fakesrc0.src -> t.sink: ANY
+    t.src_0 -> queue0.sink: ANY
+    t.src_1 -> identity0.sink: ANY
+    queue0.src -> fakesink0.sink: ANY
+    identity0.src -> b.sink: ANY
+    pool fakesrc0.src: 21 buffers of 0 bytes (needs 1: fakesrc0 1; 20 more to work side by side)
+    ");
+}
+
+#[test]
+fn a_conflict() {
+    let text = "fakesrc ! video/x-raw,width=320 ! identity ! video/x-raw,width=640 ! fakesink";
+    let ran = here(&["plan", text]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    insta::assert_snapshot!(ran.err, @"error: capsfilter0.src and capsfilter1.src cannot agree on width: 320 against 640 (path: capsfilter0 -> identity0 -> capsfilter1)");
+    let ran = here(&["launch", text, "-q", "--threads", "1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    insta::assert_snapshot!(ran.err, @"error: capsfilter0.src and capsfilter1.src cannot agree on width: 320 against 640 (path: capsfilter0 -> identity0 -> capsfilter1) (caps/not-negotiated)");
+}
+
+#[test]
+fn an_element() {
+    let ran = here(&["inspect", "queue"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    insta::assert_snapshot!(ran.out, @r"
+    queue: Holds buffers so that one side can run ahead of the other
+    Generic
+
+    pads
+      sink: sink, always
+          ANY
+      src: source, always
+          ANY
+
+    properties
+      max-size-buffers: a whole number in 0..=4294967295; default 200
+          Buffers that it holds at most; 0 for as many as it can (65536)
+
+    accepted and ignored: flush-on-eos, leaky, max-size-bytes, max-size-time, min-threshold-buffers, min-threshold-bytes, min-threshold-time, name, parent, silent
+    ");
+}
+
+#[test]
+fn all_elements_and_limits() {
+    let list = here(&["inspect"]).out;
+    for name in [
+        "capsfilter",
+        "fakesink",
+        "fakesrc",
+        "identity",
+        "queue",
+        "tee",
+    ] {
+        assert!(
+            list.lines().any(|l| l.starts_with(&format!("{name} "))),
+            "{list}"
+        );
+    }
+    let limits = here(&["inspect", "--limits"]).out;
+    let rows: Vec<&str> = limits.lines().collect();
+    assert_eq!(rows.len(), 1 + tickpipe::Limit::ALL.len());
+    assert!(rows[1].starts_with("quantum "), "{limits}");
+    assert!(limits.contains("max_buffers"), "{limits}");
+}
+
+#[test]
+fn launch_errors_mark_the_place() {
+    let told = |text: &str| {
+        let ran = here(&["launch", text]);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+        ran.err
+    };
+    insta::assert_snapshot!(told("fakesrc ! identiti ! fakesink"), @r"
+    error: no element named `identiti`
+      fakesrc ! identiti ! fakesink
+                ^^^^^^^^
+      help: did you mean `identity`? `tickpipe inspect` lists all elements
+    ");
+    insta::assert_snapshot!(told("fakesrc num-bufers=3 ! fakesink"), @r"
+    error: element fakesrc has no property `num-bufers`
+      fakesrc num-bufers=3 ! fakesink
+              ^^^^^^^^^^
+      help: did you mean `num-buffers`? `tickpipe inspect fakesrc` lists all
+    ");
+    insta::assert_snapshot!(told("fakesrc num-buffers=-2 ! fakesink"), @r"
+    error: property num-buffers=-2 is outside -1..=2147483647
+      fakesrc num-buffers=-2 ! fakesink
+                          ^^
+    ");
+    insta::assert_snapshot!(told("fakesrc ! video/x-raw,width= ! fakesink"), @r"
+    error: property caps: caps text, byte 18: expected a value, found the end
+      fakesrc ! video/x-raw,width= ! fakesink
+                ^^^^^^^^^^^^^^^^^^
+    ");
+    insta::assert_snapshot!(told("fakesrc ! .x fakesink"), @r"
+    error: element fakesink0 has no sink pad `x` (it has: sink)
+      fakesrc ! .x fakesink
+                 ^
+    ");
+}
+
+#[test]
+fn warnings_are_told_unless_quiet() {
+    let text = "fakesrc num-buffers=1 ! identity sleep-time=5 ! fakesink";
+    let ran = here(&["launch", text, "--threads", "1"]);
+    assert_eq!(ran.code, 0);
+    insta::assert_snapshot!(ran.err, @"warning: identity: property `sleep-time` is accepted for compatibility and does nothing");
+    let ran = here(&["launch", text, "-q", "--threads", "1"]);
+    assert_eq!((ran.code, ran.err.as_str(), ran.out.as_str()), (0, "", ""));
+}
+
+#[test]
+fn control_characters_do_not_reach_a_terminal() {
+    let ran = here(&["launch", "fakesrc num-buffers=\u{1b}[2J ! fakesink"]);
+    assert_eq!(ran.code, 2);
+    assert!(!ran.err.contains('\u{1b}'), "{:?}", ran.err);
+    assert!(ran.err.contains("\u{fffd}[2J"), "{:?}", ran.err);
+}
+
+#[test]
+fn help_and_version() {
+    for arguments in [&["--help"][..], &["launch", "--help"], &["--version"]] {
+        let ran = here(arguments);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments:?}");
+        assert!(
+            ran.out.starts_with(|c: char| c.is_alphabetic()),
+            "{}",
+            ran.out
+        );
+    }
+    let help = here(&["--help"]).out;
+    for command in ["launch", "run", "plan", "inspect"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{help}");
+    }
+}
