@@ -7,6 +7,7 @@
 
 pub mod buffer;
 pub mod caps;
+pub mod closest;
 pub mod digest;
 pub mod fabric;
 pub mod fault;

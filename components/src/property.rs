@@ -4,6 +4,10 @@ use crate::caps::{Caps, Fraction};
 use thiserror::Error;
 
 /// The value of a property.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one lives as long as a property is being set"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum PropertyValue {
     /// A truth value.

@@ -19,7 +19,7 @@ pub enum LaunchGraphError {
     #[error("{error}")]
     Build {
         /// Why.
-        error: BuildError,
+        error: Box<BuildError>,
         /// Where.
         span: Span,
     },
@@ -27,7 +27,7 @@ pub enum LaunchGraphError {
     #[error("{error}")]
     Link {
         /// Why.
-        error: LinkError,
+        error: Box<LinkError>,
         /// Where.
         span: Span,
     },
@@ -39,7 +39,7 @@ impl LaunchGraphError {
         match self {
             LaunchGraphError::Syntax(error) => error.render(text),
             LaunchGraphError::Build { error, span } => {
-                let (message, help) = match error {
+                let (message, help) = match &**error {
                     BuildError::Registry(RegistryError::Unknown { closest, .. }) => (
                         error.to_string(),
                         closest.map(|c| {
@@ -94,7 +94,12 @@ impl Engine {
         let bins = self.make_bins(pipeline, &description);
         let mut elements = Vec::with_capacity(description.elements.len());
         for (i, spec) in description.elements.iter().enumerate() {
-            let build = |span| move |error| LaunchGraphError::Build { error, span };
+            let build = |span| {
+                move |error| LaunchGraphError::Build {
+                    error: Box::new(error),
+                    span,
+                }
+            };
             let element = self
                 .create(&spec.factory, i as u32)
                 .map_err(build(spec.factory_span))?;
@@ -117,7 +122,7 @@ impl Engine {
                             } => property.key_span,
                             _ => property.value_span,
                         };
-                        return Err(LaunchGraphError::Build { error, span });
+                        return Err(build(span)(error));
                     }
                 }
             }
@@ -173,6 +178,7 @@ impl Engine {
                     ) => p.span,
                     _ => link.span,
                 };
+                let error = Box::new(error);
                 return Err(LaunchGraphError::Link { error, span });
             }
             while link.all

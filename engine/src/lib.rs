@@ -18,10 +18,10 @@ pub use engine::{Engine, EngineError, EngineOptions};
 pub use from_launch::LaunchGraphError;
 pub use inspect::{BufferView, Holder};
 pub use link::LinkError;
-pub use plan::{LinkPlan, Plan, PlanError};
+pub use plan::{Conversion, LinkPlan, Plan, PlanError};
 pub use report::{
-    ElementReport, FrameReport, LinkReport, MessageReport, PoolReport, Report, SinkReport,
-    SyncReport, Verdict,
+    ConflictReport, ElementReport, FrameReport, LinkReport, MessageReport, PoolReport, Report,
+    SinkReport, SyncReport, Verdict, WaitReport,
 };
 pub use run::{Observer, RunOptions, WaitError};
 

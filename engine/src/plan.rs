@@ -29,9 +29,17 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// Pools in graph order.
     pub pools: Vec<PoolPlan>,
-    /// Converters that change something: their names, and each field with its value before and
-    /// after.
-    pub conversions: Vec<(String, Vec<(String, String, String)>)>,
+    /// Converters that change something.
+    pub conversions: Vec<Conversion>,
+}
+
+/// What a converter changes.
+#[derive(Clone, Debug)]
+pub struct Conversion {
+    /// The converter's name.
+    pub element: String,
+    /// Each field that changes, with its value before and after.
+    pub fields: Vec<(String, String, String)>,
 }
 
 /// Why a pipeline cannot run.
@@ -88,14 +96,17 @@ impl Engine {
         let conversions = converters.filter_map(|n| {
             let before = solution.links[*n.inputs.first()?].first()?;
             let after = solution.links[*n.outputs.first()?].first()?;
-            let changes: Vec<(String, String, String)> = before
+            let fields: Vec<(String, String, String)> = before
                 .fields()
                 .filter_map(|(name, set)| {
                     let now = after.get(name)?;
                     (now != set).then(|| (name.to_owned(), set.to_string(), now.to_string()))
                 })
                 .collect();
-            (!changes.is_empty()).then(|| (n.name.clone(), changes))
+            (!fields.is_empty()).then(|| Conversion {
+                element: n.name.clone(),
+                fields,
+            })
         });
         Ok(Plan {
             links: links.collect(),
@@ -110,12 +121,12 @@ impl fmt::Display for Plan {
         for link in &self.links {
             writeln!(f, "{} -> {}: {}", link.from, link.to, link.caps)?;
         }
-        for (name, changes) in &self.conversions {
-            let changes: Vec<String> = changes
+        for Conversion { element, fields } in &self.conversions {
+            let changes: Vec<String> = fields
                 .iter()
                 .map(|(field, before, after)| format!("{field} {before} to {after}"))
                 .collect();
-            writeln!(f, "{name} converts {}", changes.join(", "))?;
+            writeln!(f, "{element} converts {}", changes.join(", "))?;
         }
         for pool in &self.pools {
             writeln!(

@@ -102,7 +102,7 @@ pub enum Miss {
         /// Which link.
         subject: String,
         /// The caps that it may have.
-        expected: Caps,
+        expected: Box<Caps>,
         /// The caps that it has.
         found: String,
     },

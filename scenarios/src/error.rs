@@ -215,18 +215,19 @@ pub struct ScenarioError {
 /// A reason and its span, before the file is known.
 #[derive(Debug)]
 pub(crate) struct Bad {
-    pub kind: ScenarioErrorKind,
+    pub kind: Box<ScenarioErrorKind>,
     pub span: Range<usize>,
 }
 
 impl Bad {
-    pub fn new(kind: ScenarioErrorKind, span: Range<usize>) -> Box<Bad> {
-        Box::new(Bad { kind, span })
+    pub fn new(kind: ScenarioErrorKind, span: Range<usize>) -> Bad {
+        let kind = Box::new(kind);
+        Bad { kind, span }
     }
 
-    pub fn at(self: Box<Bad>, source: &Source) -> ScenarioError {
+    pub fn at(self, source: &Source) -> ScenarioError {
         ScenarioError {
-            kind: Box::new(self.kind),
+            kind: self.kind,
             source: source.clone(),
             span: self.span,
         }

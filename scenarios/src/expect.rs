@@ -96,7 +96,7 @@ pub enum Expectation {
         /// `a.src`, or `a.src -> b.sink`.
         link: String,
         /// The caps that it may have.
-        caps: Caps,
+        caps: Box<Caps>,
     },
     /// What a synchroniser counted, per input.
     Sync {
@@ -134,7 +134,7 @@ const MESSAGE_KEYS: [&str; 4] = ["element", "kind", "domain", "code"];
 pub(crate) fn read(
     mut table: Reader<'_>,
     places: &mut Vec<(String, Range<usize>)>,
-) -> Result<Expectation, Box<Bad>> {
+) -> Result<Expectation, Bad> {
     let mut subjects: Vec<(&'static str, Field<'_>)> = SUBJECTS
         .into_iter()
         .filter_map(|key| Some((key, table.get(key)?)))
@@ -181,11 +181,11 @@ pub(crate) fn read(
         },
         "link" => Expectation::Link {
             link: name(places)?,
-            caps: caps(&table.need("caps")?)?,
+            caps: Box::new(caps(&table.need("caps")?)?),
         },
         "sync" => {
             let element = name(places)?;
-            let mut per_input = |key| -> Result<Option<Vec<u64>>, Box<Bad>> {
+            let mut per_input = |key| -> Result<Option<Vec<u64>>, Bad> {
                 let Some(field) = table.get(key) else {
                     return Ok(None);
                 };
@@ -250,13 +250,13 @@ fn is_idle(what: &Expectation) -> bool {
     }
 }
 
-fn count(table: &mut Reader<'_>, key: &'static str) -> Result<Option<u64>, Box<Bad>> {
+fn count(table: &mut Reader<'_>, key: &'static str) -> Result<Option<u64>, Bad> {
     let field = table.get(key);
     field.map(|f| f.number(0, u64::MAX)).transpose()
 }
 
 /// How a run ends by itself; `expectation-missed` is what an expectation makes of it.
-fn verdict(field: &Field<'_>) -> Result<Verdict, Box<Bad>> {
+fn verdict(field: &Field<'_>) -> Result<Verdict, Bad> {
     const ENDS: [Verdict; 3] = [Verdict::Done, Verdict::Failed, Verdict::Stalled];
     field.word(
         || ENDS.iter().map(|v| v.name()).collect(),
@@ -264,7 +264,7 @@ fn verdict(field: &Field<'_>) -> Result<Verdict, Box<Bad>> {
     )
 }
 
-fn hashes(field: &Field<'_>) -> Result<Vec<FrameHash>, Box<Bad>> {
+fn hashes(field: &Field<'_>) -> Result<Vec<FrameHash>, Bad> {
     let read = |field: &Field<'_>| {
         let text = field.text()?;
         FrameHash::parse(text).ok_or_else(|| {
@@ -277,7 +277,7 @@ fn hashes(field: &Field<'_>) -> Result<Vec<FrameHash>, Box<Bad>> {
     field.list()?.iter().map(read).collect()
 }
 
-fn caps(field: &Field<'_>) -> Result<Caps, Box<Bad>> {
+fn caps(field: &Field<'_>) -> Result<Caps, Bad> {
     let read = Caps::parse(field.text()?);
     read.map_err(|error| {
         field.bad(Kind::Caps {
@@ -290,7 +290,7 @@ fn caps(field: &Field<'_>) -> Result<Caps, Box<Bad>> {
 fn message(
     mut table: Reader<'_>,
     places: &mut Vec<(String, Range<usize>)>,
-) -> Result<MessageExpected, Box<Bad>> {
+) -> Result<MessageExpected, Bad> {
     const KINDS: [&str; 5] = ["eos", "error", "warning", "state-changed", "stalled"];
     const STATES: [State; 3] = [State::Ready, State::Paused, State::Playing];
     let one_of = |field: Field<'_>, known: Vec<&'static str>| {

@@ -177,11 +177,11 @@ impl Job {
     /// Runs the graph to its end and compares what came out.
     pub fn run(&self, engine: &mut Engine, observer: &mut (dyn Observer + Send)) -> Outcome {
         let mut report = engine.run(self.pipeline, &self.options, observer);
-        let verdicts = self.expected.iter().filter_map(|e| match e.what {
+        let verdict = self.expected.iter().find_map(|e| match e.what {
             Expectation::Verdict(verdict) => Some(verdict),
             _ => None,
         });
-        let expected_verdict = verdicts.last().unwrap_or(Verdict::Done);
+        let expected_verdict = verdict.unwrap_or(Verdict::Done);
         let missed: Vec<Missed> = self
             .expected
             .iter()
@@ -212,7 +212,7 @@ struct Graph<'a> {
 
 impl Graph<'_> {
     /// Checks that a graph has what something is expected of.
-    fn has(&self, expected: &Expected) -> Result<(), Box<Bad>> {
+    fn has(&self, expected: &Expected) -> Result<(), Bad> {
         let mut places = expected.places.iter();
         let Some((key, span)) = places.next() else {
             return Ok(());
@@ -272,12 +272,7 @@ impl Graph<'_> {
         Ok(())
     }
 
-    fn element(
-        &self,
-        name: &str,
-        key: &str,
-        span: &Range<usize>,
-    ) -> Result<ElementHandle, Box<Bad>> {
+    fn element(&self, name: &str, key: &str, span: &Range<usize>) -> Result<ElementHandle, Bad> {
         if let Some(element) = self.engine.element(self.pipeline, name) {
             return Ok(element);
         }
@@ -310,7 +305,7 @@ impl Graph<'_> {
         made.count().max(usize::from(can))
     }
 
-    fn link(&self, link: &str, key: &str, span: &Range<usize>) -> Result<(), Box<Bad>> {
+    fn link(&self, link: &str, key: &str, span: &Range<usize>) -> Result<(), Bad> {
         let world = self.engine.world();
         let pad_name = |pad| {
             let pad = world.get::<Pad>(pad)?;

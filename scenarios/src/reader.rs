@@ -7,7 +7,7 @@ use tickpipe::launch::closest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-type Read<T> = Result<T, Box<Bad>>;
+type Read<T> = Result<T, Bad>;
 
 /// A table, and which of its keys are known.
 pub(crate) struct Reader<'a> {
@@ -130,11 +130,11 @@ impl<'a> Field<'a> {
     }
 
     /// An error about the value.
-    pub fn bad(&self, kind: Kind) -> Box<Bad> {
+    pub fn bad(&self, kind: Kind) -> Bad {
         Bad::new(kind, self.span())
     }
 
-    fn wrong(&self, expected: &'static str) -> Box<Bad> {
+    fn wrong(&self, expected: &'static str) -> Bad {
         self.bad(Kind::WrongType {
             key: self.key.clone(),
             expected,

@@ -104,7 +104,7 @@ impl Scenario {
     }
 }
 
-fn parse(source: &Source, folder: &Path) -> Result<Scenario, Box<Bad>> {
+fn parse(source: &Source, folder: &Path) -> Result<Scenario, Bad> {
     let document = DeTable::parse(&source.text).map_err(|error| {
         let message = error.message().trim_end().to_owned();
         Bad::new(Kind::Syntax(message), error.span().unwrap_or(0..0))
@@ -129,7 +129,7 @@ fn parse(source: &Source, folder: &Path) -> Result<Scenario, Box<Bad>> {
             Some(start) => start + bad.span.start..start + bad.span.end,
             None => launch_span.clone(),
         };
-        Bad::new(bad.kind, span)
+        Bad { span, ..bad }
     })?;
     graph.finish()?;
     let settings = match root.get("run") {
@@ -160,7 +160,7 @@ fn parse(source: &Source, folder: &Path) -> Result<Scenario, Box<Bad>> {
     })
 }
 
-fn settings(mut run: Reader<'_>) -> Result<RunSettings, Box<Bad>> {
+fn settings(mut run: Reader<'_>) -> Result<RunSettings, Bad> {
     const CLOCKS: [ClockMode; 3] = [ClockMode::Free, ClockMode::Virtual, ClockMode::Wall];
     let mut settings = RunSettings::default();
     if let Some(clock) = run.get("clock") {

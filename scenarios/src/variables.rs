@@ -32,7 +32,7 @@ impl Filled {
 
 /// Fills in the variables of `text`. `dir` is escaped so that it means itself in a bare value as
 /// well as in a quoted one.
-pub(crate) fn fill(text: &str, dir: &Path) -> Result<Filled, Box<Bad>> {
+pub(crate) fn fill(text: &str, dir: &Path) -> Result<Filled, Bad> {
     let mut filled = Filled {
         text: String::with_capacity(text.len()),
         moves: Vec::new(),
@@ -114,11 +114,11 @@ mod tests {
             ("a l=${}", 4..7),
         ] {
             let bad = fill(text, Path::new("x")).expect_err("is wrong");
-            assert!(matches!(bad.kind, Kind::UnknownVariable { .. }), "{text}");
+            assert!(matches!(*bad.kind, Kind::UnknownVariable { .. }), "{text}");
             assert_eq!(bad.span, want, "{text}");
         }
         let bad = fill("a l=${dir}/x", Path::new("a\nb")).expect_err("is wrong");
-        assert!(matches!(bad.kind, Kind::Folder(_)));
+        assert!(matches!(*bad.kind, Kind::Folder(_)));
         assert_eq!(
             fill("a l=$dir$ {dir}", Path::new("x"))
                 .expect("is right")

@@ -52,8 +52,8 @@ fn each_miss_says_expected_and_found() {
             "a.toml:3: verdict is done, expected failed",
             "a.toml:5: element wire: buffers-in is 3, expected 4",
             "a.toml:5: element wire: dropped is 0, expected 1",
-            "a.toml:9: sink out: eos is true, expected false",
-            "a.toml:12: no message with element wire, kind error, code read was posted; of errors \
+            "a.toml:10: sink out: eos is true, expected false",
+            "a.toml:13: no message with element wire, kind error, code read was posted; of errors \
              there were: none",
         ]
     );

@@ -42,6 +42,7 @@ pub struct Console {
 pub(crate) struct Stderr {
     shared: Arc<Mutex<Shared>>,
     terminal: bool,
+    colour: bool,
 }
 
 struct Shared {
@@ -56,6 +57,8 @@ impl Console {
         let mut console = Console::new(Box::new(out), Box::new(std::io::stderr()));
         console.logging = Logging::Process;
         console.err.terminal = std::io::stderr().is_terminal();
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+        console.err.colour = console.err.terminal && !plain;
         console
     }
 
@@ -70,14 +73,15 @@ impl Console {
             err: Stderr {
                 shared: Arc::new(Mutex::new(shared)),
                 terminal: false,
+                colour: false,
             },
             logging: Logging::Thread,
             quiet: false,
         }
     }
 
-    pub(crate) fn logging(&self) -> &Logging {
-        &self.logging
+    pub(crate) fn logging(&self) -> Logging {
+        self.logging
     }
 
     pub(crate) fn set_quiet(&mut self, quiet: bool) {
@@ -146,6 +150,7 @@ impl Stderr {
     /// files may hold, do not reach the terminal. If it cannot be written nobody can be told.
     pub(crate) fn tell(&self, text: &str) {
         let text = harmless(text) + "\n";
+        let text = if self.colour { coloured(text) } else { text };
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let Shared { writer, bar } = &mut *shared;
         let mut write = || {
@@ -158,55 +163,26 @@ impl Stderr {
             None => write(),
         }
     }
-
-    /// `text` in a colour, on a terminal that is not asked for none.
-    pub(crate) fn coloured(&self, colour: Colour, text: &str) -> String {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        if !self.terminal || plain {
-            return text.to_owned();
-        }
-        let code = match colour {
-            Colour::Red => "1;31",
-            Colour::Yellow => "1;33",
-            Colour::Grey => "2",
-        };
-        format!("\u{1b}[{code}m{text}\u{1b}[0m")
-    }
 }
 
-/// A colour of [`Stderr::coloured`].
-#[derive(Clone, Copy)]
-pub(crate) enum Colour {
-    Red,
-    Yellow,
-    Grey,
-}
-
-/// A text without control characters but line ends, tabs, and the colours that the program sets.
+/// A text without control characters but line ends and tabs.
 fn harmless(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let colour = ["\u{1b}[1;31m", "\u{1b}[1;33m", "\u{1b}[2m", "\u{1b}[0m"]
-            .into_iter()
-            .find(|code| rest.starts_with(code));
-        let taken = match colour {
-            Some(code) => {
-                out.push_str(code);
-                code.len()
-            }
-            None => {
-                out.push(match c {
-                    '\n' | '\t' => c,
-                    c if c.is_control() => '\u{fffd}',
-                    c => c,
-                });
-                c.len_utf8()
-            }
-        };
-        rest = rest.get(taken..).unwrap_or("");
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(shown).collect()
+}
+
+/// The text with its first word in colour, if that is what kind of thing is told.
+fn coloured(text: String) -> String {
+    for (word, colour) in [("error:", "1;31"), ("warning:", "1;33")] {
+        if let Some(rest) = text.strip_prefix(word) {
+            return format!("\u{1b}[{colour}m{word}\u{1b}[0m{rest}");
+        }
     }
-    out
+    text
 }
 
 #[cfg(test)]
@@ -219,9 +195,12 @@ mod tests {
             harmless("a\u{1b}[2J\r\nb\t\u{7}"),
             "a\u{fffd}[2J\u{fffd}\nb\t\u{fffd}"
         );
-        assert_eq!(
-            harmless("\u{1b}[1;31merror\u{1b}[0m"),
-            "\u{1b}[1;31merror\u{1b}[0m"
-        );
+    }
+
+    #[test]
+    fn errors_are_red_on_a_terminal() {
+        let red = coloured("error: no error: here".to_owned());
+        assert_eq!(red, "\u{1b}[1;31merror:\u{1b}[0m no error: here");
+        assert_eq!(coloured("an error: x".to_owned()), "an error: x");
     }
 }

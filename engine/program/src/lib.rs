@@ -61,15 +61,12 @@ pub fn run<A: Into<OsString> + Clone>(
         Err(failure) => return ended(Err(failure), console),
     };
     console.set_quiet(quiet);
-    let result = console
-        .logging()
-        .clone()
-        .with(dispatch, || match &cli.command {
-            Command::Launch(arguments) => launch::launch(arguments, console),
-            Command::Run(arguments) => launch::scenario(arguments, console),
-            Command::Plan(arguments) => plan::plan(arguments, console),
-            Command::Inspect(arguments) => inspect::inspect(arguments, console),
-        });
+    let result = console.logging().with(dispatch, || match &cli.command {
+        Command::Launch(arguments) => launch::launch(arguments, console),
+        Command::Run(arguments) => launch::scenario(arguments, console),
+        Command::Plan(arguments) => plan::plan(arguments, console),
+        Command::Inspect(arguments) => inspect::inspect(arguments, console),
+    });
     ended(result, console)
 }
 

@@ -4,9 +4,10 @@
 //! `debug: tickpipe_systems::state: text key=value`. No time stamps: what is written for a run is
 //! the same each time.
 
-use crate::console::{Colour, Stderr};
+use crate::console::Stderr;
 use crate::failure::Failure;
 use core::fmt::{self, Write};
+use std::sync::{Mutex, PoisonError};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Dispatch, Event, Level, Subscriber};
@@ -23,11 +24,19 @@ pub(crate) fn dispatch(filter: &str, err: Stderr) -> Result<Dispatch, Failure> {
             filter: filter.to_owned(),
             error,
         })?;
-    let lines = Lines(err).with_filter(parsed.or(LevelFilter::ERROR));
+    let lines = Lines {
+        err,
+        last_error: Mutex::default(),
+    };
+    let lines = lines.with_filter(parsed.or(LevelFilter::ERROR));
     Ok(Dispatch::new(tracing_subscriber::registry().with(lines)))
 }
 
-struct Lines(Stderr);
+struct Lines {
+    err: Stderr,
+    /// An element that fails again when it is closed, and for the same reason, is told once.
+    last_error: Mutex<String>,
+}
 
 impl<S: Subscriber> Layer<S> for Lines {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
@@ -35,17 +44,28 @@ impl<S: Subscriber> Layer<S> for Lines {
         event.record(&mut fields);
         let level = *event.metadata().level();
         let head = match level {
-            Level::ERROR => self.0.coloured(Colour::Red, "error"),
-            Level::WARN => self.0.coloured(Colour::Yellow, "warning"),
-            Level::INFO => "info".to_owned(),
-            Level::DEBUG => self.0.coloured(Colour::Grey, "debug"),
-            Level::TRACE => self.0.coloured(Colour::Grey, "trace"),
+            Level::ERROR => "error",
+            Level::WARN => "warning",
+            Level::INFO => "info",
+            Level::DEBUG => "debug",
+            Level::TRACE => "trace",
         };
         let text = match level {
             Level::ERROR | Level::WARN => fields.sentence(),
             _ => fields.listed(event.metadata().target()),
         };
-        self.0.tell(&format!("{head}: {text}"));
+        let line = format!("{head}: {text}");
+        if level == Level::ERROR {
+            let last = &mut *self
+                .last_error
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if *last == line {
+                return;
+            }
+            last.clone_from(&line);
+        }
+        self.err.tell(&line);
     }
 }
 

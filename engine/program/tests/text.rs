@@ -174,3 +174,21 @@ fn help_and_version() {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
 }
+
+#[cfg(feature = "video")]
+#[test]
+fn a_summary_of_a_synchroniser() {
+    let text = "videotestsrc num-buffers=3 ! overlay name=mix ! fakesink \
+                videotestsrc num-buffers=2 ! video/x-raw,width=16,height=16 ! mix.";
+    let ran = here(&["launch", text, "--threads", "1"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let part = ran
+        .out
+        .split("\n\n")
+        .find(|p| p.starts_with("synchroniser"));
+    insta::assert_snapshot!(part.unwrap_or(&ran.out), @r"
+    synchroniser mix: 3 frames
+      input 0: 0 repeated, 0 dropped
+      input 1: 1 repeated, 0 dropped
+    ");
+}

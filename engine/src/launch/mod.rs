@@ -4,15 +4,13 @@
 //! hold, is not known here.
 //!
 //! - `lex`, `value`: text to marks and values; `parse`, `resolve`: marks to a description; `describe`:
-//!   the description and automatic names; `write`: a description back to text; `error`, `render`,
-//!   `closest`: what is said when something is wrong, here and later.
+//!   the description and automatic names; `write`: a description back to text; `error`, `render`: what is said when something is wrong, here and later.
 //!
 //! Where the rules are wider than GStreamer's: a value in single quotes loses them (GStreamer keeps
 //! them as part of the value), and a quoted value that ends with a backslash ends there. Where they
 //! are narrower: names are unique in the whole text (GStreamer: in a bin) and not empty, `@preset`
 //! is refused, a URI must be `file:///...`.
 
-mod closest;
 mod describe;
 mod error;
 mod lex;
@@ -25,7 +23,8 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use closest::closest;
+pub use tickpipe_components::closest::closest;
+
 pub use describe::{
     AutomaticNames, BinSpec, Description, ElementSpec, End, LinkSpec, PadName, PropertySpec, Span,
     Warning, WarningKind, assign_names, automatic_names,

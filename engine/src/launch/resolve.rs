@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::closest::closest;
+use super::closest;
 use super::describe::{Description, End, LinkSpec, PadName, Span, automatic_names};
 use super::error::{LaunchError, LaunchErrorKind as Kind};
 use super::value::short;

@@ -1,12 +1,10 @@
 //! Phase 1: applies the actions that were asked for since the last tick, in order.
 
-use crate::element::ClassRef;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
 use tickpipe_components::fabric::Fabric;
 use tickpipe_components::graph::{Pipeline, Target};
-use tickpipe_components::property::PropertyValue;
 use tickpipe_components::state::State;
 
 /// Something to do at the start of a tick.
@@ -14,8 +12,6 @@ use tickpipe_components::state::State;
 pub enum Action {
     /// Bring a pipeline to a state; the last one asked for wins.
     SetState(Entity, State),
-    /// Set a property of an element, whose name and value were checked.
-    SetProperty(Entity, String, PropertyValue),
 }
 
 /// Actions for the next tick.
@@ -42,18 +38,6 @@ pub fn command(world: &mut World) {
                 }
                 if let Some(p) = world.resource_mut::<Fabric>().get_mut(id) {
                     p.attention = true;
-                }
-            }
-            Action::SetProperty(element, name, value) => {
-                let Some(class) = world.get::<ClassRef>(element).cloned() else {
-                    continue;
-                };
-                if let Err(error) =
-                    class
-                        .0
-                        .set_property(&mut world.entity_mut(element), &name, value)
-                {
-                    tracing::error!(name, "{error}");
                 }
             }
         }

@@ -5,6 +5,7 @@ use bevy_ecs::world::{EntityRef, EntityWorldMut};
 use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::{Caps, Structure};
+use tickpipe_components::closest::closest;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::graph::{Direction, Presence};
 use tickpipe_components::pool::PoolConfig;
@@ -179,6 +180,7 @@ pub struct PropertyInfo {
 }
 
 type Answer<T> = Result<T, ElementError>;
+type Opened = Option<Answer<Box<dyn Work>>>;
 
 /// A registered element class.
 pub struct ElementClass {
@@ -207,7 +209,7 @@ pub struct ElementClass {
     link_capacity: fn(EntityRef<'_>) -> Option<u32>,
     peek: fn(EntityRef<'_>, usize) -> Answer<Option<Vec<u8>>>,
     timed: fn(EntityRef<'_>) -> bool,
-    open: fn(EntityRef<'_>) -> Option<Answer<Box<dyn Work>>>,
+    open: fn(EntityRef<'_>) -> Opened,
 }
 
 impl core::fmt::Debug for ElementClass {
@@ -461,34 +463,4 @@ impl ElementClass {
     pub fn open(&self, entity: EntityRef<'_>) -> Answer<Box<dyn Work>> {
         (self.open)(entity).unwrap_or_else(|| Ok(Box::new(super::PassThrough)))
     }
-}
-
-/// The nearest of some names, if one is near enough to be meant: at most a third of its letters
-/// differ. Ties go to the first.
-pub(crate) fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let mut best: Option<(usize, &str)> = None;
-    for candidate in names {
-        let distance = edit_distance(name, candidate);
-        if distance * 3 <= candidate.len().max(3) && best.is_none_or(|(d, _)| distance < d) {
-            best = Some((distance, candidate));
-        }
-    }
-    best.map(|(_, name)| name)
-}
-
-/// Levenshtein's distance in bytes, of at most the first 64 of each.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let (a, b) = (&a[..a.len().min(64)], &b[..b.len().min(64)]);
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

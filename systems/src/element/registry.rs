@@ -56,7 +56,7 @@ impl Registry {
             .get(name)
             .ok_or_else(|| RegistryError::Unknown {
                 name: name.to_owned(),
-                closest: super::class::closest(name, self.classes.keys().copied()),
+                closest: tickpipe_components::closest::closest(name, self.classes.keys().copied()),
             })
     }
 

@@ -51,6 +51,14 @@ pub enum NegotiationError {
         /// Why.
         error: ElementError,
     },
+    /// A source does not say what it emits, and nothing else settles it.
+    #[error("{pad} does not say what it emits, and what follows leaves it open: {caps}")]
+    Open {
+        /// The source pad.
+        pad: String,
+        /// What is left.
+        caps: String,
+    },
     /// The search took more steps than it may; whether there is an answer is not known.
     #[error("no answer within the limit: {0}")]
     Limit(#[from] LimitExceeded),
@@ -313,6 +321,15 @@ impl<'a> Negotiation<'a> {
         let (node, pad) = self.feeder(link);
         let n = &self.topology.nodes[node];
         let entity = self.world.entity(n.entity);
+        let speaks = |d: &Demand| d.node == node && d.pad == pad;
+        let converts = n.class.terms.flow == Flow::Convert;
+        if !converts && !self.domains[wire].is_fixed() && !self.demands.iter().any(speaks) {
+            let end = self.topology.end(node, pad);
+            return Err(NegotiationError::Open {
+                pad: end.map_or_else(String::new, |e| self.topology.end_name(self.world, e)),
+                caps: self.domains[wire].to_string(),
+            });
+        }
         let other = self
             .arcs
             .iter()

@@ -62,6 +62,12 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
             hash.flag("ended", input.ended);
             hash.unsigned("taken", input.taken);
         }
+        for set in &sync.sets {
+            hash.signed("pts", set.pts);
+            for frame in &set.frames {
+                hash.signed("buffer", frame.map_or(-1, |b| b.0.into()));
+            }
+        }
     }
 }
 
