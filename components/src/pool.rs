@@ -46,6 +46,7 @@ fn lcm(a: usize, b: usize) -> usize {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FreeSet {
     words: Vec<u64>,
+    count: u32,
     free: u32,
     /// All words below this one are empty.
     lowest: usize,
@@ -56,6 +57,7 @@ impl FreeSet {
     pub fn full(count: u32) -> FreeSet {
         let mut set = FreeSet {
             words: vec![0; (count as usize).div_ceil(64)],
+            count,
             free: 0,
             lowest: 0,
         };
@@ -107,6 +109,9 @@ impl FreeSet {
     #[inline]
     pub fn insert(&mut self, index: u32) -> bool {
         let at = index as usize / 64;
+        if index >= self.count {
+            return false;
+        }
         let Some(word) = self.words.get_mut(at) else {
             return false;
         };
