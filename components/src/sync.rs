@@ -89,6 +89,8 @@ pub struct Synchroniser {
     pub records: Option<Vec<SyncRecord>>,
     /// The leading input has ended and all sets are made.
     pub finished: bool,
+    /// A stamp that could not be used ended it.
+    pub error: Option<SyncError>,
 }
 
 /// A stamp that the synchroniser cannot use.
@@ -136,6 +138,7 @@ impl Synchroniser {
             sets: VecDeque::with_capacity(sets),
             records: None,
             finished: false,
+            error: None,
         }
     }
 

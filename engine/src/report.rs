@@ -83,7 +83,8 @@ pub struct ElementReport {
     pub buffers_in: u64,
     /// Buffers that it passed on, over all pads.
     pub buffers_out: u64,
-    /// Buffers that it let go instead of passing them on.
+    /// Buffers that it let go without passing them on or, where it synchronises inputs, showing
+    /// them: those that `sync` counts per input are in it.
     pub dropped: u64,
     /// Buffers that it copied because another element held them too.
     pub copied: u64,
@@ -253,7 +254,7 @@ impl Engine {
                 state: state.name().to_owned(),
                 buffers_in: lane.map_or(0, |l| l.buffers_in()),
                 buffers_out: lane.map_or(0, |l| l.buffers_out()),
-                dropped: lane.map_or(0, |l| l.dropped),
+                dropped: lane.map_or(0, |l| l.dropped_in_all()),
                 copied: lane.map_or(0, |l| l.copied.0),
             }
         };

@@ -188,6 +188,23 @@ impl Lane {
         }
     }
 
+    /// Lets go of a buffer that came on a pad and is not wanted any more, and counts it: with the
+    /// synchroniser's input where there is one.
+    pub fn drop_unused(&mut self, pad: usize, buffer: BufferId) {
+        let input = self.sync.as_mut().and_then(|s| s.inputs.get_mut(pad));
+        match input {
+            Some(input) => input.dropped += 1,
+            None => self.dropped += 1,
+        }
+        self.released.push(buffer);
+    }
+
+    /// Buffers that it took, or was sent, and let go without passing them on or showing them.
+    pub fn dropped_in_all(&self) -> u64 {
+        let inputs = self.sync.iter().flat_map(|s| &s.inputs);
+        self.dropped + inputs.map(|i| i.dropped).sum::<u64>()
+    }
+
     /// Whether it has no source pad.
     pub fn is_sink(&self) -> bool {
         self.outputs.is_empty()

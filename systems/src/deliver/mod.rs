@@ -88,8 +88,7 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
         if receiver.done {
             // It wants no more; what is sent on is counted where it is dropped.
             for buffer in output.staged.iter().filter_map(|item| item.as_buffer()) {
-                receiver.dropped += 1;
-                receiver.released.push(buffer);
+                receiver.drop_unused(pad as usize, buffer);
             }
             releasing.push(to.0);
         } else {

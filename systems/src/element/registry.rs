@@ -6,6 +6,7 @@ use bevy_ecs::resource::Resource;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
+use tickpipe_components::closest::closest;
 
 /// An element entity's class.
 #[derive(Component, Clone, Debug)]
@@ -21,6 +22,14 @@ pub enum RegistryError {
         name: String,
         /// The nearest name that there is.
         closest: Option<&'static str>,
+    },
+    /// This build does not have it.
+    #[error("element {name} is not in this build: it needs the cargo feature `{feature}`")]
+    NotBuilt {
+        /// What was asked for.
+        name: &'static str,
+        /// The feature that brings it.
+        feature: &'static str,
     },
     /// Another class has that name already.
     #[error("an element named `{0}` is registered already")]
@@ -50,14 +59,19 @@ impl Registry {
     /// The class of that name.
     ///
     /// # Errors
-    /// [`RegistryError::Unknown`], with the nearest name.
+    /// [`RegistryError::Unknown`], with the nearest name; [`RegistryError::NotBuilt`].
     pub fn class(&self, name: &str) -> Result<&Arc<ElementClass>, RegistryError> {
-        self.classes
-            .get(name)
-            .ok_or_else(|| RegistryError::Unknown {
+        if let Some(class) = self.classes.get(name) {
+            return Ok(class);
+        }
+        let features = crate::elements::FEATURES;
+        Err(match features.iter().find(|f| f.0 == name) {
+            Some(&(name, feature)) => RegistryError::NotBuilt { name, feature },
+            None => RegistryError::Unknown {
                 name: name.to_owned(),
-                closest: tickpipe_components::closest::closest(name, self.classes.keys().copied()),
-            })
+                closest: closest(name, self.classes.keys().copied()),
+            },
+        })
     }
 
     /// All classes, by name.

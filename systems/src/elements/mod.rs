@@ -13,6 +13,18 @@ mod raw_video;
 
 use crate::element::{Registry, RegistryError};
 
+/// Elements that a build has only with a cargo feature, and that feature.
+pub const FEATURES: &[(&str, &str)] = &[
+    ("filesink", "file"),
+    ("filesrc", "file"),
+    ("overlay", "video"),
+    ("videoconvert", "video"),
+    ("videoscale", "video"),
+    ("videotestsrc", "video"),
+    ("y4mdec", "file"),
+    ("y4menc", "file"),
+];
+
 /// Registers all elements of this build.
 ///
 /// # Errors

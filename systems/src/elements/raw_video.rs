@@ -7,6 +7,29 @@ use tickpipe_components::video::{
     Frame, MAX_DIMENSION, RAW_VIDEO, VideoCapsError, VideoFormat, VideoInfo,
 };
 
+/// All formats in the order in which elements offer them: what most elements take first.
+pub(crate) const FORMATS: [VideoFormat; 16] = {
+    use VideoFormat as F;
+    [
+        F::I420,
+        F::Yv12,
+        F::Nv12,
+        F::Nv21,
+        F::Y42b,
+        F::Y444,
+        F::Yuy2,
+        F::Uyvy,
+        F::Gray8,
+        F::Rgb,
+        F::Bgr,
+        F::Rgba,
+        F::Bgra,
+        F::Argb,
+        F::Abgr,
+        F::I42010Le,
+    ]
+};
+
 /// Raw video of these formats, in order of preference, of any size and rate.
 pub(crate) fn raw_video_caps(formats: &[VideoFormat]) -> Caps {
     let words = formats.iter().map(|f| Value::text(f.name()));

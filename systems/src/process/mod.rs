@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use thiserror::Error;
 use tickpipe_components::fabric::{BufferTable, Fabric, Lane, PipelineFabric, Posted};
 use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::sync::SyncError;
 
 /// What a caught panic said.
 #[derive(Clone, Debug, Error)]
@@ -40,6 +41,15 @@ fn pipeline(p: &mut PipelineFabric, works: &mut PipelineWorks, parallel: bool) {
     } else {
         run.one_by_one(lanes, &mut works.slots, 0, ready);
     }
+}
+
+/// A stamp that a synchroniser could not use, as its element's failure.
+fn stamp_error(error: SyncError) -> ElementError {
+    let code = match error {
+        SyncError::NoTime { .. } => Code::NoTimestamp,
+        SyncError::TooFar { .. } => Code::Damaged,
+    };
+    ElementError::new(Domain::Stream, code, error)
 }
 
 /// What all elements of a pipeline share in a tick.
@@ -91,6 +101,9 @@ impl Run<'_> {
     }
 
     fn element(self, lane: &mut Lane, slot: &mut WorkSlot) {
+        if let Some(error) = lane.sync.as_mut().and_then(|s| s.error.take()) {
+            return self.fail(lane, slot, stamp_error(error));
+        }
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             slot.work
                 .process(&mut Process::new(lane, self.buffers, self.recording))

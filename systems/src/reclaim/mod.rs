@@ -55,11 +55,10 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
     p.closing.push(lane);
     while let Some(lane) = p.closing.pop() {
         let l = &mut p.lanes[lane as usize];
-        for input in &mut l.inputs {
-            while let Some(item) = input.queue.pop() {
+        for pad in 0..l.inputs.len() {
+            while let Some(item) = l.inputs[pad].queue.pop() {
                 if let Some(buffer) = item.as_buffer() {
-                    l.dropped += 1;
-                    l.released.push(buffer);
+                    l.drop_unused(pad, buffer);
                 }
             }
         }

@@ -4,10 +4,7 @@
 
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
-use tickpipe_components::fabric::{
-    BufferTable, Fabric, Granted, Lane, PipelineFabric, Posted, Trigger,
-};
-use tickpipe_components::fault::{Code, Domain};
+use tickpipe_components::fabric::{BufferTable, Fabric, Granted, Lane, PipelineFabric, Trigger};
 use tickpipe_components::readiness::Readiness;
 use tickpipe_components::sync::{SyncError, SyncStep, Synchroniser};
 
@@ -106,14 +103,9 @@ fn take_in(sync: &mut Synchroniser, k: usize, l: &mut Lane, buffers: &BufferTabl
     true
 }
 
-/// A stamp that cannot be used ends the synchroniser's work with an error.
+/// A stamp that cannot be used ends the synchroniser's work; the process phase tells of it.
 fn refuse(sync: &mut Synchroniser, l: &mut Lane, error: SyncError) {
-    let code = match error {
-        SyncError::NoTime { .. } => Code::NoTimestamp,
-        SyncError::TooFar { .. } => Code::Damaged,
-    };
-    tracing::error!(element = l.element.0, %code, "{error}");
-    l.posted.push(Posted::Error(Domain::Stream, code));
+    sync.error = Some(error);
     let released = &mut l.released;
     sync.finish(&mut |b| released.push(b));
 }

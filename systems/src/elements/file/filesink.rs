@@ -113,14 +113,23 @@ impl Writing {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), ElementError> {
         let outcome = self.file()?.write_all(bytes);
-        outcome.map_err(|error| FileError::io("write", &self.location, error))?;
         self.written += bytes.len() as u64;
-        Ok(())
+        self.checked(outcome)
     }
 
     fn flush(&mut self) -> Result<(), ElementError> {
         let outcome = self.file()?.flush();
-        outcome.map_err(|error| FileError::io("write", &self.location, error))
+        self.checked(outcome)
+    }
+
+    /// After a failure nothing is tried again: what the buffer still holds is given up.
+    fn checked(&mut self, outcome: std::io::Result<()>) -> Result<(), ElementError> {
+        outcome.map_err(|error| {
+            if let Some(file) = self.file.take() {
+                drop(file.into_parts());
+            }
+            FileError::io("write", &self.location, error)
+        })
     }
 }
 

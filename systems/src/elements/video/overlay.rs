@@ -12,7 +12,7 @@ use super::pixels::overlay_opaque;
 use crate::element::{
     Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
 };
-use crate::elements::raw_video::{frame_of, frame_pool, raw_video_caps, stream_info};
+use crate::elements::raw_video::{FORMATS, frame_of, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::digest::StateVisitor;
@@ -32,11 +32,7 @@ pub struct Overlay {
 }
 
 fn opaque_formats() -> tickpipe_components::caps::Caps {
-    let opaque: Vec<VideoFormat> = VideoFormat::ALL
-        .iter()
-        .copied()
-        .filter(|f| !f.has_alpha())
-        .collect();
+    let opaque: Vec<VideoFormat> = FORMATS.iter().copied().filter(|f| !f.has_alpha()).collect();
     raw_video_caps(&opaque)
 }
 

@@ -6,7 +6,7 @@
 
 use super::pixels::Converter;
 use crate::element::{Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Work};
-use crate::elements::raw_video::{frame_pool, raw_video_caps, stream_info};
+use crate::elements::raw_video::{FORMATS, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::{Structure, Value, ValueSet};
 use tickpipe_components::digest::StateVisitor;
@@ -61,8 +61,8 @@ impl Element for VideoConvert {
 
     fn pads() -> Vec<PadTemplate> {
         vec![
-            PadTemplate::sink("sink", raw_video_caps(&VideoFormat::ALL)),
-            PadTemplate::source("src", raw_video_caps(&VideoFormat::ALL)),
+            PadTemplate::sink("sink", raw_video_caps(&FORMATS)),
+            PadTemplate::source("src", raw_video_caps(&FORMATS)),
         ]
     }
 
@@ -80,7 +80,7 @@ impl Element for VideoConvert {
                 for field in FREE {
                     free.remove(field);
                 }
-                let formats = VideoFormat::ALL.iter().map(|f| Value::text(f.name()));
+                let formats = FORMATS.iter().map(|f| Value::text(f.name()));
                 Some(match ValueSet::list(formats) {
                     Ok(formats) => free.with("format", formats),
                     Err(_) => free,
@@ -100,8 +100,8 @@ impl Element for VideoConvert {
                 s.get("format")
                     .is_none_or(|set| set.contains(&Value::text(f.name())))
             };
-            // The first of the cheapest, in the order of `ALL`.
-            let best = VideoFormat::ALL
+            // The first of the cheapest, in the order of `FORMATS`.
+            let best = FORMATS
                 .iter()
                 .filter(allowed)
                 .min_by_key(|f| loss(before, **f));

@@ -11,14 +11,14 @@ use super::videoconvert::same_pixels;
 use crate::element::{
     Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
 };
-use crate::elements::raw_video::{frame_pool, raw_video_caps, stream_info};
+use crate::elements::raw_video::{FORMATS, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::{Fraction, Structure, ValueSet};
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::property::{Choice, PropertyKind, PropertyValue};
-use tickpipe_components::video::{MAX_DIMENSION, VideoFormat, VideoInfo};
+use tickpipe_components::video::{MAX_DIMENSION, VideoInfo};
 
 /// Settings of `videoscale`.
 #[derive(Component, Clone, Debug)]
@@ -75,8 +75,8 @@ impl Element for VideoScale {
 
     fn pads() -> Vec<PadTemplate> {
         vec![
-            PadTemplate::sink("sink", raw_video_caps(&VideoFormat::ALL)),
-            PadTemplate::source("src", raw_video_caps(&VideoFormat::ALL)),
+            PadTemplate::sink("sink", raw_video_caps(&FORMATS)),
+            PadTemplate::source("src", raw_video_caps(&FORMATS)),
         ]
     }
 

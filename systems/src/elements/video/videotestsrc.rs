@@ -9,7 +9,7 @@ use super::pixels::{Pattern, PatternPainter};
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
 };
-use crate::elements::raw_video::{frame_pool, raw_video_caps, stream_info};
+use crate::elements::raw_video::{FORMATS, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::{Fraction, Structure, Value, ValueSet};
 use tickpipe_components::digest::StateVisitor;
@@ -17,7 +17,7 @@ use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::property::Choice;
 use tickpipe_components::time::TimeBase;
-use tickpipe_components::video::{FrameMut, VideoFormat, VideoInfo};
+use tickpipe_components::video::{FrameMut, VideoInfo};
 
 /// Settings of `videotestsrc`.
 #[derive(Component, Clone, Debug)]
@@ -87,10 +87,7 @@ impl Element for VideoTestSrc {
     ];
 
     fn pads() -> Vec<PadTemplate> {
-        vec![PadTemplate::source(
-            "src",
-            raw_video_caps(&VideoFormat::ALL),
-        )]
+        vec![PadTemplate::source("src", raw_video_caps(&FORMATS))]
     }
 
     fn properties() -> Vec<Property<Self>> {
