@@ -356,36 +356,17 @@ impl Engine {
         if self.world.get::<Parent>(element.0).is_some() {
             return Err(BuildError::Taken(info.name));
         }
-        let mut known = self.known(pipeline);
-        if let Some(name) = known.ids.get(&info.id) {
-            return Err(BuildError::DuplicateId {
-                id: info.id,
-                name: name.clone(),
-            });
-        }
-        if !known.names.insert(info.name.clone()) {
-            return Err(BuildError::DuplicateName(info.name));
-        }
-        self.world.resource::<Limits>().check(
-            Limit::Elements,
-            "elements of the pipeline",
-            known.ids.len() as u64 + 1,
-        )?;
-        known.ids.insert(info.id, info.name);
-        self.world.entity_mut(pipeline.entity).insert(known);
+        let limits = self.world.resource::<Limits>().clone();
+        let mut pipeline_entity = self.world.entity_mut(pipeline.entity);
+        let mut known = pipeline_entity.take::<Known>().unwrap_or_default();
+        let entered = known.enter(&info, &limits);
+        pipeline_entity.insert(known);
+        entered?;
         self.world.entity_mut(element.0).insert(Parent(group));
         if let Some(mut members) = self.world.get_mut::<Members>(group) {
             members.0.push(element.0);
         }
         Ok(())
-    }
-
-    /// Ids and names in use, taken from the pipeline's entity so that adding stays linear.
-    fn known(&mut self, pipeline: PipelineHandle) -> Known {
-        self.world
-            .entity_mut(pipeline.entity)
-            .take::<Known>()
-            .unwrap_or_default()
     }
 
     /// The pipeline that an element is in.
@@ -425,9 +406,29 @@ impl Engine {
     }
 }
 
-/// Ids and names in use in a pipeline.
+/// Ids and names in use in a pipeline, so that adding stays linear.
 #[derive(bevy_ecs::component::Component, Default)]
 struct Known {
     ids: std::collections::BTreeMap<ElementId, String>,
     names: std::collections::BTreeSet<String>,
+}
+
+impl Known {
+    /// Enters an element, or says why it cannot be.
+    fn enter(&mut self, info: &Element, limits: &Limits) -> Result<(), BuildError> {
+        if let Some(name) = self.ids.get(&info.id) {
+            return Err(BuildError::DuplicateId {
+                id: info.id,
+                name: name.clone(),
+            });
+        }
+        if self.names.contains(&info.name) {
+            return Err(BuildError::DuplicateName(info.name.clone()));
+        }
+        let count = self.ids.len() as u64 + 1;
+        limits.check(Limit::Elements, "elements of the pipeline", count)?;
+        self.ids.insert(info.id, info.name.clone());
+        self.names.insert(info.name.clone());
+        Ok(())
+    }
 }

@@ -76,10 +76,12 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
     } = p;
     let (before, after) = lanes.split_at_mut(lane as usize + 1);
     let Some(l) = before.last_mut() else { return };
-    for buffer in l.retained.drain(..) {
-        buffers.refs[buffer.index()] += 1;
+    if !l.retained.is_empty() {
+        for buffer in l.retained.drain(..) {
+            buffers.refs[buffer.index()] += 1;
+        }
     }
-    for output in &mut l.outputs {
+    for output in l.outputs.as_mut_slice() {
         if output.staged.is_empty() {
             continue;
         }
@@ -109,10 +111,10 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
         output.staged.clear();
     }
     // Those who wait for room on a link that was taken from may go on.
-    let (before, l) = before.split_at_mut(lane as usize);
-    for input in &l[0].inputs {
+    let lanes = &*before;
+    for input in lanes[lane as usize].inputs.as_slice() {
         let LaneId(from) = input.from.0;
-        if matches!(before[from as usize].readiness, Readiness::Room(_)) {
+        if matches!(lanes[from as usize].readiness, Readiness::Room(_)) {
             touched.insert(from);
         }
     }

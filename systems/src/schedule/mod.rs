@@ -73,21 +73,19 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     }
     // Links lead to later lanes: graph order is topological.
     let mut room = quantum;
-    for (o, output) in l.outputs.iter().enumerate() {
+    let outputs = l.outputs.as_mut_slice();
+    for (o, output) in outputs.iter().enumerate() {
         let (to, pad) = output.to;
         let receiver = &after[to.index() - lane as usize - 1];
-        let free = receiver.inputs[pad as usize].queue.room() as u32;
+        let free = receiver.inputs.as_slice()[pad as usize].queue.room() as u32;
         if free == 0 {
             return Readiness::Room(o as u32);
         }
         room = room.min(free);
     }
-    for output in &mut l.outputs {
-        output.room = room;
-    }
-    for input in &mut l.inputs {
-        input.allowed = quantum;
-    }
+    outputs.iter_mut().for_each(|o| o.room = room);
+    let inputs = l.inputs.as_mut_slice();
+    inputs.iter_mut().for_each(|i| i.allowed = quantum);
     let pool = l.pool;
     match pool {
         Some(pool) if !grant(p, lane, room) => Readiness::Buffer(pool),
