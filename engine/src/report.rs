@@ -5,7 +5,7 @@
 use crate::build::{ElementHandle, PipelineHandle};
 use crate::engine::Engine;
 use serde::Serialize;
-use tickpipe_components::graph::{Element, Pad, PadCaps};
+use tickpipe_components::graph::{Element, Pad, PadCaps, Place};
 use tickpipe_components::id::ElementId;
 use tickpipe_components::message::{Message, MessageKind};
 use tickpipe_components::readiness::Readiness;
@@ -239,10 +239,9 @@ impl Engine {
     }
 
     fn element_reports(&self, pipeline: PipelineHandle) -> Vec<ElementReport> {
-        let topology = self.world.resource::<Graphs>().running(pipeline.id);
         let lane = |entity| {
-            let at = topology?.nodes.iter().position(|n| n.entity == entity)?;
-            self.fabric(pipeline)?.lanes.get(at)
+            let place = self.world.get::<Place>(entity)?;
+            self.fabric(pipeline)?.lanes.get(place.lane.index())
         };
         let of = |ElementHandle(entity): ElementHandle| {
             let info = self.world.get::<Element>(entity);

@@ -21,8 +21,7 @@ use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 pub struct Solution {
     /// By link; ANY where nothing constrains it.
     pub links: Vec<Caps>,
-    /// Pieces of wire whose two sides differ across a converter: (element, source caps, sink
-    /// caps) can be told from `links`; kept here is the number of steps that it took.
+    /// Steps that it took.
     pub work: u64,
 }
 
@@ -90,10 +89,15 @@ pub struct Negotiation<'a> {
     pub(super) topology: &'a Topology,
     /// Per link its wire.
     pub(super) wire_of: Vec<usize>,
+    /// Per wire its first link in graph order, which is the one that its source feeds.
+    first_link: Vec<usize>,
     pub(super) demands: Vec<Demand>,
     pub(super) arcs: Vec<Arc>,
     arcs_from: Vec<Vec<usize>>,
+    arcs_to: Vec<Vec<usize>>,
     pub(super) domains: Vec<Caps>,
+    /// Domains as they were before the choice that is being tried.
+    trail: Vec<(usize, Caps)>,
     limits: &'a Limits,
     work: u64,
 }
@@ -109,15 +113,19 @@ impl<'a> Negotiation<'a> {
         topology: &'a Topology,
         limits: &'a Limits,
     ) -> Result<Negotiation<'a>, NegotiationError> {
-        let (wire_of, wires) = wires(topology);
+        let (wire_of, first_link) = wires(topology);
+        let wires = first_link.len();
         let mut n = Negotiation {
             world,
             topology,
             wire_of,
+            first_link,
             demands: Vec::new(),
             arcs: Vec::new(),
             arcs_from: vec![Vec::new(); wires],
+            arcs_to: vec![Vec::new(); wires],
             domains: vec![Caps::any(); wires],
+            trail: Vec::new(),
             limits,
             work: 0,
         };
@@ -204,6 +212,7 @@ impl<'a> Negotiation<'a> {
         for (a, b) in related {
             for (from, to) in [(a, b), (b, a)] {
                 self.arcs_from[self.wire_of[from.0]].push(self.arcs.len());
+                self.arcs_to[self.wire_of[to.0]].push(self.arcs.len());
                 self.arcs.push(Arc {
                     node,
                     from: (self.wire_of[from.0], from.1),
@@ -228,10 +237,8 @@ impl<'a> Negotiation<'a> {
             self.domains[wire] = met;
         }
         self.propagate((0..self.domains.len()).collect())?;
-        for link in 0..self.topology.links.len() {
-            if self.wire_of[link] == wire_first(&self.wire_of, link) {
-                self.fix(link)?;
-            }
+        for wire in 0..self.domains.len() {
+            self.fix(wire)?;
         }
         Ok(Solution {
             links: self
@@ -262,7 +269,8 @@ impl<'a> Negotiation<'a> {
                     return Err(self.conflict_at(to, side));
                 }
                 if met != self.domains[to] {
-                    self.domains[to] = met;
+                    let old = core::mem::replace(&mut self.domains[to], met);
+                    self.trail.push((to, old));
                     if !queued[to] {
                         queued[to] = true;
                         queue.push_back(to);
@@ -312,13 +320,13 @@ impl<'a> Negotiation<'a> {
         Ok(Some(image))
     }
 
-    /// Fixes the wire of a link; everything upstream of it is fixed already.
-    fn fix(&mut self, link: usize) -> Result<(), NegotiationError> {
-        let wire = self.wire_of[link];
+    /// Fixes a wire; everything upstream of it is fixed already.
+    fn fix(&mut self, wire: usize) -> Result<(), NegotiationError> {
         if self.domains[wire].is_any() {
             return Ok(());
         }
-        let (node, pad) = self.feeder(link);
+        let from = self.topology.links[self.first_link[wire]].from;
+        let (node, pad) = (from.node, PadAt::source(from.index));
         let n = &self.topology.nodes[node];
         let entity = self.world.entity(n.entity);
         let speaks = |d: &Demand| d.node == node && d.pad == pad;
@@ -330,43 +338,29 @@ impl<'a> Negotiation<'a> {
                 caps: self.domains[wire].to_string(),
             });
         }
-        let other = self
-            .arcs
+        let other = self.arcs_to[wire]
             .iter()
-            .find(|a| a.node == node && a.to.0 == wire && a.from.1.is_sink())
+            .map(|&a| &self.arcs[a])
+            .find(|a| a.node == node && a.from.1.is_sink())
             .and_then(|a| self.domains[a.from.0].structures().first().cloned());
         let choices = self.without_conversion(wire)?;
         let mut first_error = None;
         for structure in choices.structures() {
             let fixed = n.class.fixate(entity, pad, structure, other.as_ref());
-            let before = self.domains.clone();
-            self.domains[wire] = Caps::from(fixed);
+            self.trail.clear();
+            let old = core::mem::replace(&mut self.domains[wire], Caps::from(fixed));
+            self.trail.push((wire, old));
             match self.propagate(VecDeque::from([wire])) {
                 Ok(()) => return Ok(()),
                 Err(error) => {
-                    self.domains = before;
+                    while let Some((wire, old)) = self.trail.pop() {
+                        self.domains[wire] = old;
+                    }
                     first_error.get_or_insert(error);
                 }
             }
         }
         first_error.map_or(Ok(()), Err)
-    }
-
-    /// The element and source pad that feed a wire: those of its first link in graph order.
-    fn feeder(&self, link: usize) -> (usize, PadAt) {
-        let mut link = link;
-        loop {
-            let from = self.topology.links[link].from;
-            let node = &self.topology.nodes[from.node];
-            let upstream = node.inputs.first().filter(|l| {
-                matches!(node.class.terms.flow, Flow::Wire | Flow::Lead)
-                    && self.wire_of[**l] == self.wire_of[link]
-            });
-            match upstream {
-                Some(&up) => link = up,
-                None => return (from.node, PadAt::source(from.index)),
-            }
-        }
     }
 
     /// What a wire can have so that the converters after it have nothing to convert, as far down
@@ -376,17 +370,14 @@ impl<'a> Negotiation<'a> {
         let mut at = wire;
         let mut seen = vec![at];
         loop {
-            let next = self
-                .arcs
+            let next = self.arcs_from[at]
                 .iter()
-                .find(|a| {
-                    a.from.0 == at
-                        && a.from.1.is_sink()
-                        && !a.to.1.is_sink()
-                        && !seen.contains(&a.to.0)
-                })
+                .map(|&a| &self.arcs[a])
+                .find(|a| a.from.1.is_sink() && !a.to.1.is_sink() && !seen.contains(&a.to.0))
                 .map(|a| a.to.0);
-            let Some(next) = next else { break };
+            let Some(next) = next.filter(|_| seen.len() <= LOOK_AHEAD) else {
+                break;
+            };
             let both = wanted.intersect(&self.domains[next])?;
             if both.is_empty() {
                 break;
@@ -395,7 +386,6 @@ impl<'a> Negotiation<'a> {
             seen.push(next);
             at = next;
         }
-        // Only fields that the wire itself knows are kept: the others belong to what follows.
         wanted.append(&self.domains[wire])?;
         Ok(wanted)
     }
@@ -405,19 +395,12 @@ impl<'a> Negotiation<'a> {
     }
 }
 
-/// The lowest wire number of a link's wire is its own index in order of first links.
-fn wire_first(wire_of: &[usize], link: usize) -> usize {
-    // A wire is fixed at its first link; later links of it find it fixed already.
-    let wire = wire_of[link];
-    if wire_of[..link].contains(&wire) {
-        usize::MAX
-    } else {
-        wire
-    }
-}
+/// Converters in a row that a choice takes into account so as to convert nothing.
+const LOOK_AHEAD: usize = 64;
 
-/// Joins links that must have the same caps; wires are numbered in order of their first link.
-fn wires(topology: &Topology) -> (Vec<usize>, usize) {
+/// Joins links that must have the same caps. Per link its wire, and per wire its first link;
+/// wires are numbered in that order.
+fn wires(topology: &Topology) -> (Vec<usize>, Vec<usize>) {
     let mut parent: Vec<usize> = (0..topology.links.len()).collect();
     fn root(parent: &mut [usize], mut link: usize) -> usize {
         while parent[link] != link {
@@ -444,17 +427,17 @@ fn wires(topology: &Topology) -> (Vec<usize>, usize) {
         }
     }
     let mut number = vec![usize::MAX; parent.len()];
-    let mut wires = 0;
+    let mut first_link = Vec::new();
     let mut wire_of = Vec::with_capacity(parent.len());
     for link in 0..parent.len() {
         let r = root(&mut parent, link);
         if number[r] == usize::MAX {
-            number[r] = wires;
-            wires += 1;
+            number[r] = first_link.len();
+            first_link.push(link);
         }
         wire_of.push(number[r]);
     }
-    (wire_of, wires)
+    (wire_of, first_link)
 }
 
 /// The caps of a pad's template.
