@@ -47,8 +47,8 @@ limits! {
         "buffers that a tick moves over one pad", "";
     LinkBuffers: "link-buffers", 0, 0, 65_536,
         "buffers that a link holds; 0 means twice the quantum", "CONFIG queue max";
-    QueueBuffers: "queue-buffers", 200, 1, 65_536,
-        "the most that a queue's max-size-buffers may ask for in slots", "CONFIG queue max";
+    QueueBuffers: "queue-buffers", 65_536, 1, 1_048_576,
+        "buffers that a queue may be told to hold, and does with max-size-buffers=0", "CONFIG queue max";
     PoolBuffers: "pool-buffers", 1_024, 1, 65_536,
         "buffers of one pool", "max_buffers";
     PoolBytes: "pool-bytes", 268_435_456, 4_096, 1 << 40,
@@ -57,8 +57,6 @@ limits! {
         "bytes that a pool gets beyond what it needs, so that elements work at the same time", "";
     Elements: "elements", 1_000_000, 1, 10_000_000,
         "elements of one pipeline", "CONFIG children per bin";
-    Depth: "bin-depth", 64, 1, 1_024,
-        "bins inside one another", "";
     TeePads: "tee-pads", 1_024, 1, 65_535,
         "source pads of a tee", "CONFIG tee pads";
     BusMessages: "bus-messages", 256, 1, 1_048_576,
@@ -67,8 +65,6 @@ limits! {
         "steps of a negotiation", "index beyond 65535";
     EnumCaps: "enum-caps", 65_535, 1, 65_535,
         "answers of one pad to enum_caps or transform_caps", "index beyond 65535";
-    HeaderBytes: "header-bytes", 65_536, 64, 16_777_216,
-        "bytes of a file's header that planning reads", "";
 }
 
 /// A value for a limit that cannot be.

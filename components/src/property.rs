@@ -154,12 +154,6 @@ pub enum PropertyError {
         /// Where and why.
         source: crate::caps::CapsParseError,
     },
-    /// It cannot be changed while the element is not in READY.
-    #[error("property {name} can only be set in READY")]
-    NotReady {
-        /// The property.
-        name: &'static str,
-    },
 }
 
 fn choice_names(list: &[Choice]) -> String {

@@ -4,7 +4,7 @@ use crate::id::PoolId;
 
 /// An element's readiness, computed in the schedule phase.
 ///
-/// Where several waits hold at once the first of this order is told: held by state, done, time,
+/// Where several waits hold at once the first of this order is told: done, held by state, time,
 /// input, room, buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readiness {

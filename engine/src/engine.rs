@@ -5,8 +5,11 @@ use bevy_ecs::schedule::{
 };
 use bevy_ecs::world::World;
 use core::ops::Range;
+use std::collections::BTreeMap;
+use std::time::Instant;
 use thiserror::Error;
 use tickpipe_components::fabric::Fabric;
+use tickpipe_components::id::PipelineId;
 use tickpipe_components::limits::Limits;
 use tickpipe_systems::command::Actions;
 use tickpipe_systems::element::{Element, Registry, RegistryError};
@@ -56,6 +59,8 @@ pub struct Engine {
     pub(crate) world: World,
     schedule: Schedule,
     threads: Option<rayon::ThreadPool>,
+    /// When pipelines with a `wall` clock began to play.
+    pub(crate) wall_start: BTreeMap<PipelineId, Instant>,
 }
 
 impl Engine {
@@ -97,6 +102,7 @@ impl Engine {
             world,
             schedule: schedule(options.shuffle_seed),
             threads,
+            wall_start: BTreeMap::new(),
         })
     }
 

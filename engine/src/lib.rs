@@ -1,6 +1,4 @@
-//! tickpipe: a media pipeline engine built as an ECS simulation.
-//!
-//! (The README stands here once it is written.)
+#![doc = include_str!("../../README.md")]
 
 pub mod launch;
 
@@ -33,3 +31,8 @@ pub use tickpipe_components::limits::{Limit, Limits};
 pub use tickpipe_components::message::{Message, MessageKind, MessageMask};
 pub use tickpipe_components::property::{PropertyError, PropertyValue};
 pub use tickpipe_components::state::State;
+
+/// `docs/buffers.md`, whose code is tested with that of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/buffers.md")]
+struct BuffersPage;

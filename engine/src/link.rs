@@ -51,6 +51,14 @@ pub enum LinkError {
         /// What keeps them apart.
         error: MeetError,
     },
+    /// They are in different pipelines.
+    #[error("{from} and {to} are in different pipelines")]
+    Apart {
+        /// The element that feeds.
+        from: String,
+        /// The element that is fed.
+        to: String,
+    },
     /// An element cannot feed itself.
     #[error("element {0} cannot be linked to itself")]
     Itself(String),
@@ -111,8 +119,17 @@ impl Engine {
         if from == to {
             return Err(LinkError::Itself(self.name(from)));
         }
-        if let Some(pipeline) = self.pipeline_of(from) {
+        let pipelines = [self.pipeline_of(from), self.pipeline_of(to)];
+        for pipeline in pipelines.into_iter().flatten() {
             self.must_be_ready(pipeline)?;
+        }
+        if let [Some(a), Some(b)] = pipelines
+            && a != b
+        {
+            return Err(LinkError::Apart {
+                from: self.name(from),
+                to: self.name(to),
+            });
         }
         let a = self.find_pad(from, Direction::Source, source)?;
         let b = self.find_pad(to, Direction::Sink, sink)?;

@@ -5,6 +5,7 @@
 use crate::build::{ElementHandle, PipelineHandle};
 use crate::engine::Engine;
 use serde::Serialize;
+use tickpipe_components::fabric::Progress;
 use tickpipe_components::graph::{Element, Pad, PadCaps, Place};
 use tickpipe_components::id::ElementId;
 use tickpipe_components::message::{Message, MessageKind};
@@ -204,11 +205,16 @@ fn base(time_base: TimeBase) -> [u32; 2] {
 }
 
 impl Engine {
-    /// What a started pipeline did so far. Frames and sets are in it if they are recorded.
+    /// What a started pipeline did so far: `done` unless it failed or stalled, without messages,
+    /// which are on its bus. Frames and sets are in it if they are recorded.
     pub fn report(&self, pipeline: PipelineHandle) -> Report {
         let graphs = self.world.resource::<Graphs>();
         let mut report = Report {
-            verdict: Verdict::Done,
+            verdict: match self.progress(pipeline) {
+                Progress::Failed => Verdict::Failed,
+                Progress::Stalled => Verdict::Stalled,
+                Progress::Idle | Progress::Running | Progress::Ended => Verdict::Done,
+            },
             ticks: self.fabric(pipeline).map_or(0, |p| p.tick),
             digest: String::new(),
             elements: self.element_reports(pipeline),
@@ -322,7 +328,7 @@ impl Engine {
                 });
             }
         }
-        if p.progress == tickpipe_components::fabric::Progress::Stalled {
+        if p.progress == Progress::Stalled {
             report.stall = Some(waits(topology, p));
         }
     }

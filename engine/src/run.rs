@@ -72,7 +72,6 @@ impl Engine {
         mask: MessageMask,
     ) -> Result<Message, WaitError> {
         self.on_threads(|engine| {
-            let start = Instant::now();
             loop {
                 if let Some(message) = engine.next_message(pipeline, mask) {
                     return Ok(message);
@@ -83,7 +82,7 @@ impl Engine {
                         progress: engine.progress(pipeline),
                     });
                 }
-                engine.step(pipeline, start);
+                engine.step(pipeline);
             }
         })
     }
@@ -98,9 +97,8 @@ impl Engine {
         state: State,
     ) -> Result<(), WaitError> {
         self.on_threads(|engine| {
-            let start = Instant::now();
             loop {
-                engine.step(pipeline, start);
+                engine.step(pipeline);
                 if engine.state(pipeline) == state && !engine.changing(pipeline) {
                     return Ok(());
                 }
@@ -114,6 +112,18 @@ impl Engine {
         })
     }
 
+    /// Chooses, in READY, whether the next run computes a digest at every tick and keeps what
+    /// sinks take and synchronisers choose for the report; counts its ticks from 0.
+    pub fn observe(&mut self, pipeline: PipelineHandle, digests: bool, record: bool) {
+        if let Some(p) = self.fabric_mut(pipeline) {
+            p.digesting = digests;
+            p.recording = record;
+            p.run_digest = 0;
+            p.digest = 0;
+            p.tick = 0;
+        }
+    }
+
     /// Runs a pipeline from READY to its end and back, and tells what happened.
     pub fn run(
         &mut self,
@@ -121,19 +131,13 @@ impl Engine {
         options: &RunOptions,
         observer: &mut (dyn Observer + Send),
     ) -> Report {
-        if let Some(p) = self.fabric_mut(pipeline) {
-            p.digesting = options.digests;
-            p.recording = options.record;
-            p.run_digest = 0;
-            p.digest = 0;
-            p.tick = 0;
-        }
+        self.observe(pipeline, options.digests, options.record);
+        while self.next_message(pipeline, MessageMask::all()).is_some() {}
         self.set_state(pipeline, State::Playing);
         let mut messages = Vec::new();
         let verdict = self.on_threads(|engine| {
-            let start = Instant::now();
             loop {
-                engine.step(pipeline, start);
+                engine.step(pipeline);
                 while let Some(message) = engine.next_message(pipeline, MessageMask::all()) {
                     messages.push(message);
                 }
@@ -218,16 +222,30 @@ impl Engine {
     }
 
     /// One tick of one pipeline; with a `wall` clock, at its time.
-    fn step(&mut self, pipeline: PipelineHandle, start: Instant) {
+    fn step(&mut self, pipeline: PipelineHandle) {
         let index = pipeline.id.index();
         let before = self.fabric(pipeline).map_or(0, |p| p.now);
         self.tick_window(index..index + 1);
         let now = self.fabric(pipeline).map_or(0, |p| p.now);
-        if now > before && self.clock(pipeline) == ClockMode::Wall {
-            let due = Duration::from_nanos(now.unsigned_abs());
-            if let Some(left) = due.checked_sub(start.elapsed()) {
-                std::thread::sleep(left);
+        if self.clock(pipeline) != ClockMode::Wall {
+            return;
+        }
+        // Virtual 0 is when the pipeline first went to PLAYING after READY.
+        if self.state(pipeline) != State::Playing {
+            if self.state(pipeline) == State::Ready {
+                self.wall_start.remove(&pipeline.id);
             }
+            return;
+        }
+        let start = *self
+            .wall_start
+            .entry(pipeline.id)
+            .or_insert_with(Instant::now);
+        let due = Duration::from_nanos(now.unsigned_abs());
+        if now > before
+            && let Some(left) = due.checked_sub(start.elapsed())
+        {
+            std::thread::sleep(left);
         }
     }
 

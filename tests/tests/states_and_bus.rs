@@ -377,3 +377,83 @@ fn a_loop_is_refused_by_name() {
         "the links form a loop through tee0, identity1, identity2"
     );
 }
+
+#[test]
+fn a_link_out_of_the_pipeline_is_told() {
+    let mut engine = engine();
+    let p = engine.create_pipeline("p");
+    let a = engine.create("fakesrc", 1).expect("a class");
+    let b = engine.create("fakesink", 2).expect("a class");
+    engine.add(p, a).expect("free");
+    engine.link(a, b).expect("pads are free");
+    assert_eq!(
+        engine.plan(p).expect_err("not added").to_string(),
+        "pad fakesrc1.src is linked to fakesink2, which is not in the pipeline"
+    );
+    engine.add(p, b).expect("free");
+    assert_eq!(engine.plan(p).expect("whole").links.len(), 1);
+    let q = engine.create_pipeline("q");
+    let c = engine.create("identity", 1).expect("a class");
+    engine.add(q, c).expect("free");
+    let e = engine.create("fakesink", 3).expect("a class");
+    engine.add(p, e).expect("free");
+    assert_eq!(
+        engine.link(c, e).expect_err("apart").to_string(),
+        "identity1 and fakesink3 are in different pipelines"
+    );
+}
+
+/// Says nothing, and no end either.
+#[derive(bevy_ecs::component::Component, Clone, Debug, Default)]
+struct Mute;
+
+impl Element for Mute {
+    const NAME: &'static str = "mute";
+    const SUMMARY: &'static str = "Passes nothing on";
+    const KLASS: &'static str = "Test";
+    const FLOW: Flow = Flow::Wire;
+
+    fn pads() -> Vec<PadTemplate> {
+        Probe::pads()
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        Ok(Box::new(Muting))
+    }
+}
+
+struct Muting;
+
+impl Work for Muting {
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        while let Some(item) = process.next(0) {
+            if let Some(buffer) = item.as_buffer() {
+                process.drop_buffer(buffer);
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&self, _visitor: &mut dyn StateVisitor) {}
+}
+
+#[test]
+fn who_never_speaks_stalls_the_run() {
+    let mut engine = engine();
+    engine.register::<Mute>().expect("a free name");
+    let p = launch(
+        &mut engine,
+        "fakesrc num-buffers=5 ! mute name=mute ! fakesink name=never fakesrc num-buffers=5 ! fakesink",
+    );
+    let report = engine.run(p, &record(), &mut ());
+    assert_eq!(report.verdict.name(), "stalled");
+    let stall = report.stall.expect("told");
+    let never = stall.iter().find(|w| w.element == "never").expect("told");
+    assert_eq!(
+        (never.waits_for.as_str(), never.on.as_deref()),
+        ("state", None)
+    );
+    let mute = stall.iter().find(|w| w.element == "mute").expect("told");
+    assert_eq!(mute.waits_for, "input");
+    assert!(report.ticks < 20, "noticed at once");
+}

@@ -53,10 +53,10 @@ fn a_conflict() {
     let text = "fakesrc ! video/x-raw,width=320 ! identity ! video/x-raw,width=640 ! fakesink";
     let ran = here(&["plan", text]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    insta::assert_snapshot!(ran.err, @"error: capsfilter0.src and capsfilter1.src cannot agree on width: 320 against 640 (path: capsfilter0 -> identity0 -> capsfilter1)");
+    insta::assert_snapshot!(ran.err, @"error: capsfilter0.src and capsfilter1.sink cannot agree on width: 320 against 640 (path: capsfilter0 -> identity0 -> capsfilter1)");
     let ran = here(&["launch", text, "-q", "--threads", "1"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    insta::assert_snapshot!(ran.err, @"error: capsfilter0.src and capsfilter1.src cannot agree on width: 320 against 640 (path: capsfilter0 -> identity0 -> capsfilter1) (caps/not-negotiated)");
+    insta::assert_snapshot!(ran.err, @"error: capsfilter0.src and capsfilter1.sink cannot agree on width: 320 against 640 (path: capsfilter0 -> identity0 -> capsfilter1) (caps/not-negotiated)");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn an_element() {
 
     properties
       max-size-buffers: a whole number in 0..=4294967295; default 200
-          Buffers that it holds at most; 0 for as many as it can (65536)
+          Buffers that it holds at most; 0 for as many as the limit queue-buffers lets it
 
     accepted and ignored: flush-on-eos, leaky, max-size-bytes, max-size-time, min-threshold-buffers, min-threshold-bytes, min-threshold-time, name, parent, silent
     ");

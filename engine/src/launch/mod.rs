@@ -36,7 +36,7 @@ pub use value::join_arguments;
 pub use write::{NotExpressible, to_text};
 
 /// Limit `launch-text`: bytes of a launch text.
-pub const MAX_TEXT_BYTES: usize = 1 << 20;
+pub const MAX_TEXT_BYTES: usize = 1 << 24;
 /// Limit `launch-elements`: elements and bins of a launch text, inline caps included.
 pub const MAX_ELEMENTS: usize = 1 << 17;
 /// Limit `launch-depth`: bins inside each other.

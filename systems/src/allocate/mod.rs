@@ -121,7 +121,11 @@ fn lanes(
     let node_lane = |(node, n): (usize, &crate::state::Node)| {
         let entity = world.entity(n.entity);
         let mut lane = Lane::new(n.id, trigger_of(n));
-        let own = n.class.link_capacity(entity).map(|c| c as usize);
+        let most = limits.get(Limit::QueueBuffers);
+        let own = n.class.link_capacity(entity).map(|c| match c {
+            0 => most as usize,
+            c => c as usize,
+        });
         lane.inputs = n
             .inputs
             .iter()

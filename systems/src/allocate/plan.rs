@@ -105,6 +105,14 @@ pub fn plan_memory(
     let mut proposals = vec![PoolConfig::default(); topology.links.len()];
     for (node, n) in topology.nodes.iter().enumerate().rev() {
         let entity = world.entity(n.entity);
+        if let Some(capacity) = n.class.link_capacity(entity) {
+            let what = format!("buffers of {}", n.name);
+            let checked = limits.check(Limit::QueueBuffers, &what, capacity.into());
+            checked.map_err(|error| MemoryError {
+                node,
+                error: PoolError::Limit(error).into(),
+            })?;
+        }
         let pads = solution.pads_of(topology, node);
         let downstream = n
             .outputs

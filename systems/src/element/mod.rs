@@ -125,7 +125,8 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         0
     }
 
-    /// How many buffers its links hold, where that is a setting of its own (a queue's size).
+    /// How many buffers its links hold, where that is a setting of its own (a queue's size); 0 is
+    /// as many as the limit `queue-buffers` allows.
     fn link_capacity(&self) -> Option<u32> {
         None
     }

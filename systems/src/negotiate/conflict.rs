@@ -104,14 +104,16 @@ pub(super) fn explain(n: &Negotiation<'_>, wire: usize, side: Side) -> Conflict 
     };
     let field = field_between(&side.caps, &there.caps);
     // Whoever alone rules out what the other side has is named rather than the sum of all.
-    let left = origin(n, wire, field.as_deref(), &there.caps, Some(side.node)).unwrap_or(side);
-    let right = origin(n, wire, field.as_deref(), &left.caps, Some(left.node)).unwrap_or(there);
+    let left = origin(n, wire, field.as_deref(), &there.caps, side.node).unwrap_or(side);
+    let right = origin(n, wire, field.as_deref(), &left.caps, left.node).unwrap_or(there);
     let field = field_between(&left.caps, &right.caps).or(field);
     let (mut up, mut down) = if left.node <= right.node {
         (left, right)
     } else {
         (right, left)
     };
+    let way = way(n, up.node, down.node);
+    face_each_other(n, &way, &mut up, &mut down);
     if let Some(field) = &field {
         for side in [&mut up, &mut down] {
             if let Some(set) = side.caps.structures().first().and_then(|s| s.get(field)) {
@@ -119,7 +121,8 @@ pub(super) fn explain(n: &Negotiation<'_>, wire: usize, side: Side) -> Conflict 
             }
         }
     }
-    let path = path(n, up.node, down.node);
+    let names = way.iter().map(|&i| n.topology.nodes[i].name.clone());
+    let path = names.collect();
     Conflict {
         field,
         upstream: up,
@@ -135,7 +138,7 @@ fn origin(
     wire: usize,
     field: Option<&str>,
     against: &Caps,
-    prefer: Option<usize>,
+    near: usize,
 ) -> Option<Side> {
     let mut open = vec![wire];
     let mut seen = open.clone();
@@ -156,16 +159,9 @@ fn origin(
             None => d.caps.intersect(against).is_ok_and(|both| both.is_empty()),
         };
         let here = n.demands.iter().filter(|d| d.wire == wire);
-        let mut found: Vec<&Demand> = here.filter(rules_out).collect();
-        found.sort_by_key(|d| (Some(d.node) != prefer, d.node, !d.pad.is_sink()));
-        if let Some(first) = found.first() {
-            // Of an element's two pads on one wire the one that faces the other side is named.
-            let facing = found
-                .iter()
-                .filter(|d| d.node == first.node)
-                .find(|d| d.pad.is_sink() == prefer.is_some_and(|p| p < d.node))
-                .unwrap_or(first);
-            return Some(Side::of_demand(n, facing));
+        let distance = |d: &&Demand| (d.node.abs_diff(near), d.node, !d.pad.is_sink());
+        if let Some(found) = here.filter(rules_out).min_by_key(distance) {
+            return Some(Side::of_demand(n, found));
         }
         let field = field?;
         for arc in n.arcs.iter().filter(|a| a.to.0 == wire) {
@@ -176,6 +172,29 @@ fn origin(
         }
     }
     None
+}
+
+/// Of an element that has its demand on two pads, the pad that looks at the other side is named.
+fn face_each_other(n: &Negotiation<'_>, way: &[usize], up: &mut Side, down: &mut Side) {
+    let leads_to = |from: usize, to: usize| {
+        let outputs = &n.topology.nodes[from].outputs;
+        outputs.iter().any(|&l| n.topology.links[l].to.node == to)
+    };
+    let ([first, second, ..], [.., before, last]) = (way, way) else {
+        return;
+    };
+    for (side, sink) in [
+        (up, !leads_to(*first, *second)),
+        (down, leads_to(*before, *last)),
+    ] {
+        let mut same = n
+            .demands
+            .iter()
+            .filter(|d| d.node == side.node && d.pad.is_sink() == sink && d.caps == side.caps);
+        if let Some(demand) = same.next() {
+            *side = Side::of_demand(n, demand);
+        }
+    }
 }
 
 /// Whether a converter passes a field through unchanged.
@@ -190,8 +209,8 @@ fn leaves_alone(n: &Negotiation<'_>, arc: &Arc, field: &str) -> bool {
         .is_some_and(|to| to.get(field) == alone.get(field))
 }
 
-/// Names of the elements on the shortest way from one to another, in either direction of links.
-fn path(n: &Negotiation<'_>, from: usize, to: usize) -> Vec<String> {
+/// The elements on the shortest way from one to another, in either direction of links.
+fn way(n: &Negotiation<'_>, from: usize, to: usize) -> Vec<usize> {
     let count = n.topology.nodes.len();
     let mut before = vec![usize::MAX; count];
     let mut open = vec![from];
@@ -222,7 +241,5 @@ fn path(n: &Negotiation<'_>, from: usize, to: usize) -> Vec<String> {
         way.push(node);
     }
     way.reverse();
-    way.iter()
-        .map(|&i| n.topology.nodes[i].name.clone())
-        .collect()
+    way
 }

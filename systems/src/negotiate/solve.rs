@@ -96,6 +96,8 @@ pub struct Negotiation<'a> {
     arcs_from: Vec<Vec<usize>>,
     arcs_to: Vec<Vec<usize>>,
     pub(super) domains: Vec<Caps>,
+    /// What each wire would best have for the sake of those after it.
+    wishes: Vec<Caps>,
     /// Domains as they were before the choice that is being tried.
     trail: Vec<(usize, Caps)>,
     limits: &'a Limits,
@@ -125,6 +127,7 @@ impl<'a> Negotiation<'a> {
             arcs_from: vec![Vec::new(); wires],
             arcs_to: vec![Vec::new(); wires],
             domains: vec![Caps::any(); wires],
+            wishes: Vec::new(),
             trail: Vec::new(),
             limits,
             work: 0,
@@ -237,6 +240,7 @@ impl<'a> Negotiation<'a> {
             self.domains[wire] = met;
         }
         self.propagate((0..self.domains.len()).collect())?;
+        self.look_ahead()?;
         for wire in 0..self.domains.len() {
             self.fix(wire)?;
         }
@@ -343,7 +347,7 @@ impl<'a> Negotiation<'a> {
             .map(|&a| &self.arcs[a])
             .find(|a| a.node == node && a.from.1.is_sink())
             .and_then(|a| self.domains[a.from.0].structures().first().cloned());
-        let choices = self.without_conversion(wire)?;
+        let choices = self.choices(wire)?;
         let mut first_error = None;
         for structure in choices.structures() {
             let fixed = n.class.fixate(entity, pad, structure, other.as_ref());
@@ -363,31 +367,34 @@ impl<'a> Negotiation<'a> {
         first_error.map_or(Ok(()), Err)
     }
 
-    /// What a wire can have so that the converters after it have nothing to convert, as far down
-    /// as that is possible; then everything else that it can have.
-    fn without_conversion(&mut self, wire: usize) -> Result<Caps, NegotiationError> {
-        let mut wanted = self.domains[wire].clone();
-        let mut at = wire;
-        let mut seen = vec![at];
-        loop {
-            let next = self.arcs_from[at]
-                .iter()
-                .map(|&a| &self.arcs[a])
-                .find(|a| a.from.1.is_sink() && !a.to.1.is_sink() && !seen.contains(&a.to.0))
-                .map(|a| a.to.0);
-            let Some(next) = next.filter(|_| seen.len() <= LOOK_AHEAD) else {
-                break;
+    /// Works out, from the last wire to the first, what each can have so that the converters after
+    /// it have nothing to convert, as far down as that is possible.
+    fn look_ahead(&mut self) -> Result<(), NegotiationError> {
+        self.wishes = self.domains.clone();
+        for wire in (0..self.domains.len()).rev() {
+            let Some(next) = self.follower(wire) else {
+                continue;
             };
-            let both = wanted.intersect(&self.domains[next])?;
-            if both.is_empty() {
-                break;
+            let both = self.domains[wire].intersect(&self.wishes[next])?;
+            if !both.is_empty() && both.structures().len() <= MOST_WISHES {
+                self.wishes[wire] = both;
             }
-            wanted = both.intersect(&self.domains[wire])?;
-            seen.push(next);
-            at = next;
         }
-        wanted.append(&self.domains[wire])?;
-        Ok(wanted)
+        Ok(())
+    }
+
+    /// The wire after the converter that a wire leads to.
+    fn follower(&self, wire: usize) -> Option<usize> {
+        let arcs = self.arcs_from[wire].iter().map(|&a| &self.arcs[a]);
+        let mut down = arcs.filter(|a| a.from.1.is_sink() && !a.to.1.is_sink());
+        down.next().map(|a| a.to.0).filter(|&next| next > wire)
+    }
+
+    /// What a wire can have, best first: what converters after it need not convert, then the rest.
+    fn choices(&self, wire: usize) -> Result<Caps, NegotiationError> {
+        let mut choices = self.domains[wire].intersect(&self.wishes[wire])?;
+        choices.append(&self.domains[wire])?;
+        Ok(choices)
     }
 
     fn conflict_at(&self, wire: usize, side: Side) -> NegotiationError {
@@ -395,8 +402,8 @@ impl<'a> Negotiation<'a> {
     }
 }
 
-/// Converters in a row that a choice takes into account so as to convert nothing.
-const LOOK_AHEAD: usize = 64;
+/// Structures of a wish; where it would fall into more, the wire's own order decides.
+const MOST_WISHES: usize = 64;
 
 /// Joins links that must have the same caps. Per link its wire, and per wire its first link;
 /// wires are numbered in that order.

@@ -93,20 +93,17 @@ fn fold(p: &mut PipelineFabric) {
         return;
     }
     p.idle = p.ready.is_empty() && p.touched.is_empty() && p.timers.is_empty();
-    let waits_for_state = p.attention || prerolled_and_held(p);
-    if p.idle && p.failing && !p.attention {
+    if p.idle && p.failing && !prerolled_and_held(p) {
         p.progress = Progress::Failed;
-    } else if p.idle && !waits_for_state {
+    } else if p.idle && !prerolled_and_held(p) {
         p.progress = Progress::Stalled;
         pipeline_message(p, MessageKind::Stalled);
     }
 }
 
-/// In PAUSED, every sink holds its first item: nothing is to be done until the state changes.
+/// In PAUSED nothing is to be done until the state changes: sources are stopped, or every sink
+/// holds its first item.
 fn prerolled_and_held(p: &PipelineFabric) -> bool {
-    let held = p
-        .lanes
-        .iter()
-        .any(|l| l.gate == Gate::Hold || l.gate == Gate::Closed);
-    held && prerolled(p)
+    let any = |gate: Gate| p.lanes.iter().any(|l| l.gate == gate);
+    any(Gate::Closed) || (any(Gate::Hold) && prerolled(p))
 }

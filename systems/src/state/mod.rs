@@ -83,6 +83,8 @@ fn change(world: &mut World, id: PipelineId, entity: Entity, state: State, targe
         Some(State::Ready) => to_ready(world, id, entity),
         // A start that failed half-way is undone when READY is asked for.
         None if target == State::Ready => to_ready(world, id, entity),
+        // PAUSED is complete when every sink holds its first item.
+        None if fabric_of(world, id).is_some_and(|p| prerolling(&p)) => {}
         None => settle(world, id),
     }
 }
@@ -222,6 +224,13 @@ pub(crate) fn begin_paused(world: &mut World, id: PipelineId, pipeline: Entity) 
     });
 }
 
+/// Whether a pipeline is on its way to PAUSED, with a sink that has nothing to hold yet.
+fn prerolling(p: &PipelineFabric) -> bool {
+    let started = p.lanes.iter().all(|l| l.gate != Gate::Closed);
+    let holds = p.lanes.iter().any(|l| l.gate == Gate::Hold);
+    p.progress == Progress::Running && started && holds && !prerolled(p)
+}
+
 /// Whether every sink of a pipeline in PAUSED holds its first item, or is done.
 pub(crate) fn prerolled(p: &PipelineFabric) -> bool {
     p.lanes
@@ -232,7 +241,9 @@ pub(crate) fn prerolled(p: &PipelineFabric) -> bool {
 
 fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {
     match fabric_of(world, id) {
-        Some(p) if p.progress == Progress::Failed => return settle(world, id),
+        Some(p) if matches!(p.progress, Progress::Failed | Progress::Stalled) => {
+            return settle(world, id);
+        }
         // Waits, looked at again each tick: run before preroll completes waits for it.
         Some(p) if p.progress == Progress::Running && !prerolled(&p) => return,
         Some(_) => {}

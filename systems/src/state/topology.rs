@@ -82,6 +82,14 @@ pub enum TopologyError {
         /// The pad's name.
         pad: String,
     },
+    /// A link leads to an element that is not in the pipeline.
+    #[error("pad {pad} is linked to {other}, which is not in the pipeline")]
+    NotAdded {
+        /// The pad, as `element.pad`.
+        pad: String,
+        /// The other element.
+        other: String,
+    },
     /// An element that passes things on has nowhere to pass them to.
     #[error("element {element} has no linked source pad")]
     NoOutput {
@@ -100,7 +108,9 @@ impl From<TopologyError> for ElementError {
     fn from(error: TopologyError) -> ElementError {
         let code = match error {
             TopologyError::Empty => Code::Settings,
-            TopologyError::NotLinked { .. } | TopologyError::NoOutput { .. } => Code::NotLinked,
+            TopologyError::NotLinked { .. }
+            | TopologyError::NotAdded { .. }
+            | TopologyError::NoOutput { .. } => Code::NotLinked,
             TopologyError::Loop { .. } => Code::Loop,
         };
         ElementError::new(Domain::Flow, code, error)
@@ -251,9 +261,7 @@ fn wiring(world: &World, nodes: &[Node]) -> Result<Vec<Edge>, TopologyError> {
             };
             *count += 1;
             ends.insert(pad, end);
-            if info.direction == Direction::Source {
-                links.push(link);
-            }
+            links.push(link);
         }
         let passes_on = n
             .class
@@ -280,15 +288,34 @@ fn wiring(world: &World, nodes: &[Node]) -> Result<Vec<Edge>, TopologyError> {
             });
         }
     }
-    let edge = |entity: Entity| {
-        let link = world.get::<Link>(entity)?;
-        Some(Edge {
-            entity,
-            from: *ends.get(&link.from)?,
-            to: *ends.get(&link.to)?,
-        })
+    links.sort_unstable();
+    links.dedup();
+    let mut edges = Vec::with_capacity(links.len());
+    for entity in links {
+        let Some(link) = world.get::<Link>(entity) else {
+            continue;
+        };
+        match (ends.get(&link.from), ends.get(&link.to)) {
+            (Some(&from), Some(&to)) => edges.push(Edge { entity, from, to }),
+            (Some(_), None) => return Err(not_added(world, link.from, link.to)),
+            _ => return Err(not_added(world, link.to, link.from)),
+        }
+    }
+    Ok(edges)
+}
+
+/// A link that leads out of the pipeline.
+fn not_added(world: &World, pad: Entity, other: Entity) -> TopologyError {
+    let owner = |pad: Entity| {
+        let info = world.get::<Pad>(pad)?;
+        let element = world.get::<Element>(info.element)?;
+        Some((element.name.clone(), info.name.clone()))
     };
-    Ok(links.into_iter().filter_map(edge).collect())
+    let (element, pad) = owner(pad).unwrap_or_default();
+    TopologyError::NotAdded {
+        pad: format!("{element}.{pad}"),
+        other: owner(other).unwrap_or_default().0,
+    }
 }
 
 /// Topological order of the nodes, which are sorted by id; the lowest id first where free.

@@ -24,8 +24,10 @@ fn pipeline(p: &mut PipelineFabric) {
             at += 1;
             continue;
         }
-        if let Some(waits_for) = choose(l, &mut p.buffers) {
-            let readiness = Readiness::Input(waits_for);
+        if let Some(readiness) = choose(l, &mut p.buffers) {
+            if readiness == Readiness::Ready {
+                p.touched.insert(lane);
+            }
             if l.readiness != readiness {
                 l.readiness = readiness;
                 l.since = p.tick;
@@ -44,8 +46,8 @@ fn pipeline(p: &mut PipelineFabric) {
     }
 }
 
-/// Makes as many sets as there is room for. If there is none to process, the input waited for.
-fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<u32> {
+/// Makes as many sets as there is room for. If there is none to process, how the lane stands.
+fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
     let mut sync = l.sync.take()?;
     let mut room = l.outputs.iter().map(|o| o.room).min().unwrap_or(1) as usize;
     if l.pool.is_some() {
@@ -65,7 +67,7 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<u32> {
             SyncStep::End => break,
             SyncStep::Wait(k) => {
                 if !take_in(&mut sync, k, l, buffers) {
-                    waits_for = Some(k as u32);
+                    waits_for = Some(k);
                     break;
                 }
             }
@@ -73,7 +75,13 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<u32> {
     }
     let nothing = sync.sets.is_empty() && !sync.finished;
     l.sync = Some(sync);
-    if nothing { waits_for } else { None }
+    let input = waits_for.filter(|_| nothing)?;
+    let more = l.inputs.get(input).is_some_and(|i| !i.queue.is_empty());
+    Some(match more {
+        // It took as much as a tick allows, and goes on in the next.
+        true => Readiness::Ready,
+        false => Readiness::Input(input as u32),
+    })
 }
 
 /// Takes the next item of an input into the synchroniser; `false` if there is none.
@@ -82,9 +90,13 @@ fn take_in(sync: &mut Synchroniser, k: usize, l: &mut Lane, buffers: &BufferTabl
         sync.end(k);
         return true;
     };
+    if input.allowed == 0 {
+        return false;
+    }
     let Some(item) = input.queue.pop() else {
         return false;
     };
+    input.allowed -= 1;
     match item.as_buffer() {
         None => {
             input.eos = true;

@@ -11,7 +11,7 @@ use tickpipe_components::fault::ElementError;
 /// Settings of `queue`.
 #[derive(Component, Clone, Debug)]
 pub struct Queue {
-    /// Buffers that it holds; 0 means as many as it can: 65 536.
+    /// Buffers that it holds; 0 means as many as the limit `queue-buffers` lets it.
     pub max_size_buffers: u32,
 }
 
@@ -22,9 +22,6 @@ impl Default for Queue {
         }
     }
 }
-
-/// What a queue without a bound of its own holds.
-const UNBOUNDED: u32 = 65_536;
 
 impl Element for Queue {
     const NAME: &'static str = "queue";
@@ -55,16 +52,13 @@ impl Element for Queue {
         vec![crate::field!(
             Int(0, u32::MAX as i64),
             "max-size-buffers",
-            "Buffers that it holds at most; 0 for as many as it can (65536)",
+            "Buffers that it holds at most; 0 for as many as the limit queue-buffers lets it",
             max_size_buffers
         )]
     }
 
     fn link_capacity(&self) -> Option<u32> {
-        Some(match self.max_size_buffers {
-            0 => UNBOUNDED,
-            n => n.min(UNBOUNDED),
-        })
+        Some(self.max_size_buffers)
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {

@@ -188,7 +188,13 @@ impl Work for Reading {
             let Some(mut buffer) = process.acquire() else {
                 break;
             };
-            let read = self.fill(buffer.memory.as_mut_slice())?;
+            let read = match self.fill(buffer.memory.as_mut_slice()) {
+                Ok(read) => read,
+                Err(error) => {
+                    process.discard(buffer);
+                    return Err(error);
+                }
+            };
             if read == 0 {
                 process.discard(buffer);
                 process.finish();

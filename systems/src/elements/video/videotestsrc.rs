@@ -40,18 +40,22 @@ impl Default for VideoTestSrc {
     }
 }
 
-const fn choice(number: i64, name: &'static str) -> Choice {
-    Choice { number, name }
-}
-
-const PATTERNS: &[Choice] = &[
-    choice(0, "smpte"),
-    choice(1, "snow"),
-    choice(2, "black"),
-    choice(3, "white"),
-    choice(18, "ball"),
-    choice(23, "gradient"),
-];
+const PATTERNS: [Choice; Pattern::ALL.len()] = {
+    let mut choices = [Choice {
+        number: 0,
+        name: "",
+    }; Pattern::ALL.len()];
+    let mut i = 0;
+    while i < choices.len() {
+        let (_, name, number) = Pattern::ALL[i];
+        choices[i] = Choice {
+            number: number as i64,
+            name,
+        };
+        i += 1;
+    }
+    choices
+};
 
 impl Element for VideoTestSrc {
     const NAME: &'static str = "videotestsrc";
@@ -92,7 +96,7 @@ impl Element for VideoTestSrc {
 
     fn properties() -> Vec<Property<Self>> {
         vec![
-            crate::field!(Choice(PATTERNS), "pattern", "What is drawn", pattern: Pattern),
+            crate::field!(Choice(&PATTERNS), "pattern", "What is drawn", pattern: Pattern),
             crate::field!(
                 Int(-1, i32::MAX as i64),
                 "num-buffers",
@@ -194,11 +198,16 @@ impl Work for Painting {
                 break;
             };
             let refused = |e| ElementError::new(Domain::Pool, Code::Refused, e);
-            let mut frame =
-                FrameMut::new(&info.layout, buffer.memory.as_mut_slice()).map_err(refused)?;
-            painter
-                .paint(self.index, &mut frame)
-                .map_err(|e| ElementError::new(Domain::Core, Code::Failed, e))?;
+            let painted = FrameMut::new(&info.layout, buffer.memory.as_mut_slice())
+                .map_err(refused)
+                .and_then(|mut frame| {
+                    let painted = painter.paint(self.index, &mut frame);
+                    painted.map_err(|e| ElementError::new(Domain::Core, Code::Failed, e))
+                });
+            if let Err(error) = painted {
+                process.discard(buffer);
+                return Err(error);
+            }
             let meta = &mut buffer.meta;
             meta.len = info.layout.size();
             meta.index = self.index;
