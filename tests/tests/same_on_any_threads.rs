@@ -14,7 +14,7 @@ const GRAPHS: [(&str, &str); 2] = [
     ),
     (
         "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=320,height=240 ! overlay name=mix x=16 y=8 ! fakesink videotestsrc pattern=ball num-buffers=12 ! video/x-raw,width=176,height=144,framerate=30000/1001 ! mix.",
-        "",
+        "ead556e1492c36f9",
     ),
 ];
 
