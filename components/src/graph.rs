@@ -17,6 +17,7 @@ use crate::id::{ElementId, LaneId, LinkId, PipelineId, PoolId};
 use crate::state::State;
 use bevy_ecs::component::Component;
 use bevy_ecs::entity::Entity;
+use std::sync::Arc;
 
 /// A pipeline: the element at the top, which owns the clock and the bus.
 #[derive(Component, Clone, Debug)]
@@ -107,9 +108,18 @@ pub struct Pad {
     pub index: usize,
 }
 
-/// The caps that a pad has agreed on: ANY until then, and again in READY.
-#[derive(Component, Clone, Debug)]
-pub struct PadCaps(pub Caps);
+/// The caps that a pad has agreed on: ANY until then, and again in READY. Pads of one piece of
+/// wire share them.
+#[derive(Component, Clone, Debug, Default)]
+pub struct PadCaps(pub Option<Arc<Caps>>);
+
+impl PadCaps {
+    /// The caps.
+    pub fn get(&self) -> &Caps {
+        static ANY: Caps = Caps::any();
+        self.0.as_deref().unwrap_or(&ANY)
+    }
+}
 
 /// The link at a pad, if any.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]

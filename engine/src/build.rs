@@ -3,7 +3,6 @@
 use crate::engine::Engine;
 use bevy_ecs::entity::Entity;
 use thiserror::Error;
-use tickpipe_components::caps::Caps;
 use tickpipe_components::fabric::{Fabric, PipelineFabric};
 use tickpipe_components::graph::{
     Bin, Clock, ClockMode, Direction, Element, Members, OfPipeline, Pad, PadCaps, PadLink, Pads,
@@ -158,7 +157,7 @@ impl Engine {
                 *count += 1;
                 pads.push(
                     self.world
-                        .spawn((pad, PadCaps(Caps::any()), PadLink(None)))
+                        .spawn((pad, PadCaps::default(), PadLink(None)))
                         .id(),
                 );
             }

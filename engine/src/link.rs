@@ -269,7 +269,7 @@ impl Engine {
         };
         let pad = self
             .world
-            .spawn((info, PadCaps(Caps::any()), PadLink(None)))
+            .spawn((info, PadCaps::default(), PadLink(None)))
             .id();
         if let Some(mut pads) = self.world.get_mut::<Pads>(element.0) {
             pads.0.push(pad);

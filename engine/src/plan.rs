@@ -87,7 +87,7 @@ impl Engine {
         let links = (0..topology.links.len()).map(|i| LinkPlan {
             from: topology.from_name(&self.world, i),
             to: topology.to_name(&self.world, i),
-            caps: solution.links[i].clone(),
+            caps: (*solution.links[i]).clone(),
         });
         let converters = topology
             .nodes

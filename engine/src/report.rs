@@ -279,7 +279,7 @@ impl Engine {
                 caps: self
                     .world
                     .get::<PadCaps>(link.from.pad)
-                    .map_or_else(String::new, |c| c.0.to_string()),
+                    .map_or_else(String::new, |c| c.get().to_string()),
             });
         }
         for pool in &p.pools {

@@ -75,6 +75,12 @@ pub struct PipelineFabric {
     pub quantum: u32,
     /// Sinks that have not told their end.
     pub live_sinks: u32,
+    /// Lanes without a source pad.
+    pub sinks: Vec<u32>,
+    /// The gate of all sources, for a look that does not walk all lanes.
+    pub source_gate: Gate,
+    /// The gate of all sinks.
+    pub sink_gate: Gate,
     /// Messages of this tick, before they reach the bus.
     pub messages: Vec<Message>,
     /// State changes are under way or asked for: the state phase must look.

@@ -76,7 +76,8 @@ pub fn allocate(world: &mut World) {
                 }
             }
             let count = lanes.len();
-            let sinks = lanes.iter().filter(|l| l.is_sink()).count();
+            let sinks = (0u32..).zip(&lanes).filter(|(_, l)| l.is_sink());
+            let sinks: Vec<u32> = sinks.map(|(i, _)| i).collect();
             *p = PipelineFabric {
                 buffers: table,
                 pools,
@@ -87,7 +88,8 @@ pub fn allocate(world: &mut World) {
                 closing: Vec::with_capacity(count),
                 posting: Vec::with_capacity(count),
                 synchronises: lanes.iter().any(|l| l.sync.is_some()),
-                live_sinks: sinks as u32,
+                live_sinks: sinks.len() as u32,
+                sinks,
                 progress: Progress::Running,
                 messages: core::mem::take(&mut p.messages),
                 quantum: limits.get(Limit::Quantum) as u32,

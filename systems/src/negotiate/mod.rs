@@ -14,6 +14,7 @@ use crate::element::PadCapsOf;
 use crate::pipelines::Works;
 use crate::state::{Graphs, Topology, fail};
 use bevy_ecs::world::World;
+use std::sync::Arc;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::graph::PadCaps;
 use tickpipe_components::limits::Limits;
@@ -77,7 +78,7 @@ fn set_caps(world: &mut World, topology: &Topology, solution: &Solution) -> bool
     for (caps, link) in solution.links.iter().zip(&topology.links) {
         for pad in [link.from.pad, link.to.pad] {
             if let Some(mut agreed) = world.get_mut::<PadCaps>(pad) {
-                agreed.0 = caps.clone();
+                agreed.0 = Some(Arc::clone(caps));
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::element::{CapsQuery, Flow, PadAt, PadCapsOf, PeekError, Peeked};
 use crate::state::Topology;
 use bevy_ecs::world::World;
 use std::collections::VecDeque;
+use std::sync::Arc as Shared;
 use thiserror::Error;
 use tickpipe_components::caps::{Caps, CapsLimitError, Structure};
 use tickpipe_components::fault::ElementError;
@@ -20,7 +21,7 @@ use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// By link; ANY where nothing constrains it.
-    pub links: Vec<Caps>,
+    pub links: Vec<Shared<Caps>>,
     /// Steps that it took.
     pub work: u64,
 }
@@ -28,7 +29,7 @@ pub struct Solution {
 impl Solution {
     /// The caps of an element's linked pads.
     pub fn pads_of(&self, topology: &Topology, node: usize) -> PadCapsOf {
-        let of = |links: &[usize]| links.iter().map(|&l| self.links[l].clone()).collect();
+        let of = |links: &[usize]| links.iter().map(|&l| (*self.links[l]).clone()).collect();
         PadCapsOf {
             sinks: of(&topology.nodes[node].inputs),
             sources: of(&topology.nodes[node].outputs),
@@ -244,12 +245,10 @@ impl<'a> Negotiation<'a> {
         for wire in 0..self.domains.len() {
             self.fix(wire)?;
         }
+        let wires: Vec<Shared<Caps>> = self.domains.into_iter().map(Shared::new).collect();
+        let links = self.wire_of.iter().map(|&w| Shared::clone(&wires[w]));
         Ok(Solution {
-            links: self
-                .wire_of
-                .iter()
-                .map(|&w| self.domains[w].clone())
-                .collect(),
+            links: links.collect(),
             work: self.work,
         })
     }

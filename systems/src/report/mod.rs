@@ -104,6 +104,5 @@ fn fold(p: &mut PipelineFabric) {
 /// In PAUSED nothing is to be done until the state changes: sources are stopped, or every sink
 /// holds its first item.
 fn prerolled_and_held(p: &PipelineFabric) -> bool {
-    let any = |gate: Gate| p.lanes.iter().any(|l| l.gate == gate);
-    any(Gate::Closed) || (any(Gate::Hold) && prerolled(p))
+    p.source_gate == Gate::Closed || (p.sink_gate == Gate::Hold && prerolled(p))
 }

@@ -15,7 +15,6 @@ use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
-use tickpipe_components::caps::Caps;
 use tickpipe_components::fabric::{Fabric, Gate, PipelineFabric, Progress, Trigger};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::graph::{PadCaps, Pads, Place, Target};
@@ -185,7 +184,7 @@ fn set_all(
     pipeline: Entity,
     to: State,
     sinks_first: bool,
-    gate: impl Fn(bool, bool, Gate) -> Gate,
+    gate: impl Fn(bool, bool) -> Gate,
 ) {
     let Some(topology) = take_running(world, id) else {
         return;
@@ -198,7 +197,8 @@ fn set_all(
         }
         if let Some(mut p) = fabric_of(world, id) {
             let l = &mut p.lanes[lane];
-            l.gate = gate(l.inputs.is_empty(), l.is_sink(), l.gate);
+            let (source, sink) = (l.inputs.is_empty(), l.is_sink());
+            l.gate = gate(source, sink);
             p.touch(lane as u32);
         }
     }
@@ -207,6 +207,8 @@ fn set_all(
         *state = to;
     }
     if let Some(mut p) = fabric_of(world, id) {
+        p.source_gate = gate(true, false);
+        p.sink_gate = gate(false, true);
         let tick = p.tick;
         p.messages.push(Message {
             tick,
@@ -219,24 +221,21 @@ fn set_all(
 
 /// READY to PAUSED, last part: lanes are made, data may flow up to the sinks.
 pub(crate) fn begin_paused(world: &mut World, id: PipelineId, pipeline: Entity) {
-    set_all(world, id, pipeline, State::Paused, true, |_, sink, _| {
+    set_all(world, id, pipeline, State::Paused, true, |_, sink| {
         if sink { Gate::Hold } else { Gate::Open }
     });
 }
 
 /// Whether a pipeline is on its way to PAUSED, with a sink that has nothing to hold yet.
 fn prerolling(p: &PipelineFabric) -> bool {
-    let started = p.lanes.iter().all(|l| l.gate != Gate::Closed);
-    let holds = p.lanes.iter().any(|l| l.gate == Gate::Hold);
-    p.progress == Progress::Running && started && holds && !prerolled(p)
+    let running = p.progress == Progress::Running && p.source_gate == Gate::Open;
+    running && p.sink_gate == Gate::Hold && !prerolled(p)
 }
 
 /// Whether every sink of a pipeline in PAUSED holds its first item, or is done.
 pub(crate) fn prerolled(p: &PipelineFabric) -> bool {
-    p.lanes
-        .iter()
-        .filter(|l| l.is_sink())
-        .all(|l| l.done || l.inputs.iter().any(|i| !i.queue.is_empty()))
+    let mut sinks = p.sinks.iter().map(|&s| &p.lanes[s as usize]);
+    sinks.all(|l| l.done || l.inputs.iter().any(|i| !i.queue.is_empty()))
 }
 
 fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {
@@ -249,9 +248,7 @@ fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {
         Some(_) => {}
         None => return,
     }
-    set_all(world, id, pipeline, State::Playing, true, |_, _, _| {
-        Gate::Open
-    });
+    set_all(world, id, pipeline, State::Playing, true, |_, _| Gate::Open);
 }
 
 fn to_paused(world: &mut World, id: PipelineId, pipeline: Entity) {
@@ -262,7 +259,7 @@ fn to_paused(world: &mut World, id: PipelineId, pipeline: Entity) {
         pipeline,
         State::Paused,
         false,
-        |source, sink, _| match (source, sink) {
+        |source, sink| match (source, sink) {
             (true, _) => Gate::Closed,
             (_, true) => Gate::Hold,
             _ => Gate::Open,
@@ -299,7 +296,7 @@ fn to_ready(world: &mut World, id: PipelineId, pipeline: Entity) {
             let pads = world.get::<Pads>(node.entity).cloned().unwrap_or_default();
             for pad in pads.0 {
                 if let Some(mut caps) = world.get_mut::<PadCaps>(pad) {
-                    caps.0 = Caps::any();
+                    *caps = PadCaps::default();
                 }
             }
         }
