@@ -319,8 +319,7 @@ impl<'a> Negotiation<'a> {
         }
         self.limits
             .check(Limit::CapsWork, "steps of this negotiation", self.work)?;
-        image.simplify();
-        Ok(Some(image))
+        Ok(Some(largest(&image)?))
     }
 
     /// Fixes a wire; everything upstream of it is fixed already.
@@ -399,6 +398,24 @@ impl<'a> Negotiation<'a> {
     fn conflict_at(&self, wire: usize, side: Side) -> NegotiationError {
         NegotiationError::Conflict(Box::new(explain(self, wire, side)))
     }
+}
+
+/// The structures that no other one contains: what can come across a converter is a set, and its
+/// order says nothing. Without this, converters of different kinds in a row double it each time.
+fn largest(caps: &Caps) -> Result<Caps, CapsLimitError> {
+    let all = caps.structures();
+    let mut kept = Caps::empty();
+    for (i, structure) in all.iter().enumerate() {
+        // Of equal ones the first stays.
+        let mut others = all.iter().enumerate().filter(|(j, _)| *j != i);
+        let inside = |(j, other): (usize, &Structure)| {
+            structure.is_subset(other) && (j < i || !other.is_subset(structure))
+        };
+        if !others.any(inside) {
+            kept.push(structure.clone())?;
+        }
+    }
+    Ok(kept)
 }
 
 /// Structures of a wish; where it would fall into more, the wire's own order decides.
