@@ -219,10 +219,10 @@ impl Engine {
         let stem = t.name.trim_end_matches("%u");
         let pad = match name {
             None => {
-                let free = (0..).map(|n| format!("{stem}{n}"));
-                free.into_iter()
-                    .find(|n| !known.contains(n))
-                    .unwrap_or_default()
+                // Mostly the next number; a lower one is free only where pads were named.
+                let mut numbers = (count..).chain(0..count);
+                let free = |n: u64| Some(format!("{stem}{n}")).filter(|n| !known.contains(n));
+                numbers.find_map(free).unwrap_or_default()
             }
             // The template's own name asks for any, as GStreamer's request does.
             Some(n) if n == t.name => return self.find_pad(element, direction, None),

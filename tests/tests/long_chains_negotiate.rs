@@ -32,7 +32,10 @@ fn converters_of_two_kinds_in_a_row() {
     // One of each kind has something to do.
     assert_eq!(converting.len(), 2);
     let last = &report.links[report.links.len() - 1].caps;
-    assert!(last.contains("format=NV12,width=32,height=24"), "{last}");
+    assert!(
+        last.contains("format=NV12,width=32,height=48,framerate=30/1,pixel-aspect-ratio=2/1"),
+        "{last}"
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::summary::{Summary, waits};
 use std::time::Instant;
 use tickpipe::components::fabric::PipelineFabric;
 use tickpipe::components::graph::{Direction, Pad, Pads};
-use tickpipe::{Engine, Observer, PipelineHandle, PropertyValue, Verdict};
+use tickpipe::{Engine, Observer, PipelineHandle, PropertyValue, Report, Verdict};
 use tickpipe_scenarios::{Outcome, Overrides};
 
 /// The most threads that a run gets unless asked for more.
@@ -66,7 +66,7 @@ pub(crate) fn run_graph(
     tell(&outcome, console);
     let written = outputs.report(&outcome.report, console.out());
     if !printed && !console.is_quiet() {
-        let files = files_written(&engine, job.pipeline);
+        let files = files_written(&engine, job.pipeline, &outcome.report);
         let summary = Summary {
             report: &outcome.report,
             took,
@@ -108,8 +108,12 @@ fn tell(outcome: &Outcome, console: &Console) {
     }
 }
 
-/// Files that sinks wrote.
-fn files_written(engine: &Engine, pipeline: PipelineHandle) -> Vec<String> {
+/// Files that sinks wrote: of those that something reached.
+fn files_written(engine: &Engine, pipeline: PipelineHandle, report: &Report) -> Vec<String> {
+    let reached = |name: &str| {
+        let mut sinks = report.sinks.iter();
+        sinks.any(|s| s.name == name && (s.eos || s.buffers > 0))
+    };
     let world = engine.world();
     let sinks = engine.elements(pipeline).into_iter().filter(|e| {
         let pads = world.get::<Pads>(e.entity());
@@ -119,6 +123,7 @@ fn files_written(engine: &Engine, pipeline: PipelineHandle) -> Vec<String> {
             .all(|pad| pad.direction == Direction::Sink)
     });
     sinks
+        .filter(|&e| reached(&engine.name(e)))
         .filter_map(|e| match engine.get(e, "location") {
             Ok(Some(PropertyValue::Text(path))) if !path.is_empty() => Some(path),
             _ => None,

@@ -24,6 +24,7 @@ use tickpipe_components::graph::{
 use tickpipe_components::id::{BufferId, LaneId, LinkId, PipelineId, PoolId};
 use tickpipe_components::limits::{Limit, Limits};
 use tickpipe_components::pool::{FreeSet, Pool};
+use tickpipe_components::property::PropertyKind;
 use tickpipe_components::sync::Synchroniser;
 use tickpipe_components::time::TimeBase;
 
@@ -62,7 +63,7 @@ pub fn allocate(world: &mut World) {
             .and_then(|p| world.get::<Clock>(p.clock))
             .copied()
             .unwrap_or_default();
-        let graph_hash = graph_hash(&topology, &solution);
+        let graph_hash = graph_hash(world, &topology, &solution);
         if let Some(p) = world.resource_mut::<Fabric>().get_mut(id) {
             let free = clock.mode == ClockMode::Free;
             lanes.iter_mut().for_each(|l| l.timed &= !free);
@@ -259,13 +260,23 @@ fn enter(world: &mut World, topology: &Topology, id: PipelineId, pools: &[Pool])
     graphs.memory[id.index()] = made;
 }
 
-/// A hash of elements, links and caps: what a digest of the run starts from.
-fn graph_hash(topology: &Topology, solution: &Solution) -> u64 {
+/// A hash of elements, their settings, links and caps: what a digest of the run starts from.
+fn graph_hash(world: &World, topology: &Topology, solution: &Solution) -> u64 {
     let mut hash = StateHasher::new();
     for node in &topology.nodes {
         hash.unsigned("id", node.id.0.into());
         hash.bytes("name", node.name.as_bytes());
         hash.bytes("kind", node.class.name.as_bytes());
+        // Texts are left out: paths differ between machines and decide nothing by themselves.
+        for info in &node.class.properties {
+            let value = match info.kind {
+                PropertyKind::Text => continue,
+                _ => node.class.property(world.entity(node.entity), info.name),
+            };
+            if let Ok(Some(value)) = value {
+                hash.bytes(info.name, value.to_string().as_bytes());
+            }
+        }
     }
     for (link, caps) in topology.links.iter().zip(&solution.links) {
         for end in [link.from, link.to] {

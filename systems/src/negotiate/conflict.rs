@@ -114,6 +114,12 @@ pub(super) fn explain(n: &Negotiation<'_>, wire: usize, side: Side) -> Conflict 
     };
     let way = way(n, up.node, down.node);
     face_each_other(n, &way, &mut up, &mut down);
+    let media = |side: &Side| side.caps.first().map(|s| s.media().to_owned());
+    if field.is_none() && media(&up) != media(&down) {
+        for side in [&mut up, &mut down] {
+            side.value = media(side).unwrap_or_default();
+        }
+    }
     if let Some(field) = &field {
         for side in [&mut up, &mut down] {
             if let Some(set) = side.caps.structures().first().and_then(|s| s.get(field)) {

@@ -93,6 +93,8 @@ pub struct Negotiation<'a> {
     /// Per wire its first link in graph order, which is the one that its source feeds.
     first_link: Vec<usize>,
     pub(super) demands: Vec<Demand>,
+    /// Per wire whether its source says what it emits.
+    spoken: Vec<bool>,
     pub(super) arcs: Vec<Arc>,
     arcs_from: Vec<Vec<usize>>,
     arcs_to: Vec<Vec<usize>>,
@@ -124,6 +126,7 @@ impl<'a> Negotiation<'a> {
             wire_of,
             first_link,
             demands: Vec::new(),
+            spoken: vec![false; wires],
             arcs: Vec::new(),
             arcs_from: vec![Vec::new(); wires],
             arcs_to: vec![Vec::new(); wires],
@@ -184,8 +187,10 @@ impl<'a> Negotiation<'a> {
             if index == 0 && template.is_any() {
                 continue;
             }
+            let wire = self.wire_of[link];
+            self.spoken[wire] |= !pad.is_sink() && self.first_link[wire] == link;
             self.demands.push(Demand {
-                wire: self.wire_of[link],
+                wire,
                 node,
                 pad,
                 caps,
@@ -331,9 +336,8 @@ impl<'a> Negotiation<'a> {
         let (node, pad) = (from.node, PadAt::source(from.index));
         let n = &self.topology.nodes[node];
         let entity = self.world.entity(n.entity);
-        let speaks = |d: &Demand| d.node == node && d.pad == pad;
         let converts = n.class.terms.flow == Flow::Convert;
-        if !converts && !self.domains[wire].is_fixed() && !self.demands.iter().any(speaks) {
+        if !converts && !self.spoken[wire] && !self.domains[wire].is_fixed() {
             let end = self.topology.end(node, pad);
             return Err(NegotiationError::Open {
                 pad: end.map_or_else(String::new, |e| self.topology.end_name(self.world, e)),

@@ -23,6 +23,9 @@ pub(super) enum FileError {
         /// What the system said.
         error: Error,
     },
+    /// Another element, or another program, works with it.
+    #[error("`{0}` is being read or written already: writing it would destroy it")]
+    InUse(String),
     /// Its header can be read only by the run itself.
     #[error("`{0}` is no regular file: its first bytes are known only when it runs")]
     NotRegular(String),
@@ -45,6 +48,7 @@ impl From<FileError> for ElementError {
             FileError::NoLocation => Code::Settings,
             FileError::Folder(_) => Code::WrongKind,
             FileError::NotRegular(_) => Code::Unsupported,
+            FileError::InUse(_) => Code::Refused,
             FileError::Io { error, verb, .. } => match (error.kind(), *verb) {
                 (ErrorKind::NotFound, _) => Code::NotFound,
                 (ErrorKind::BrokenPipe, _) => Code::Closed,

@@ -1,5 +1,7 @@
-//! `filesink`: writes all bytes to a file.
+//! `filesink`: writes all bytes to a file; of raw video the visible rows, packed, without the
+//! padding that buffers have (case B50).
 //!
+//! A file that this graph or another program reads or writes is refused, whatever its name.
 //! The file is made when the first buffer, or the end, arrives: a graph that does not start
 //! leaves an existing file alone. At the end everything is handed to the system before the end
 //! is told.
@@ -7,14 +9,16 @@
 //! `tickpipe launch 'videotestsrc num-buffers=9 ! y4menc ! filesink location=out.y4m'`
 
 use super::errors::FileError;
-use crate::element::{Element, Flow, PadTemplate, Process, Property, Work};
+use crate::element::{Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
 use crate::elements::core::FrameHasher;
 use bevy_ecs::component::Component;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufWriter, Write};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::ElementError;
+use tickpipe_components::video::{Frame, VideoInfo};
+use tickpipe_components::y4m::payload;
 
 /// Settings of `filesink`.
 #[derive(Component, Clone, Debug, Default)]
@@ -84,6 +88,8 @@ impl Element for FileSink {
             append: self.append,
             file: None,
             written: 0,
+            stream: None,
+            hasher: FrameHasher::default(),
         }))
     }
 }
@@ -93,22 +99,43 @@ struct Writing {
     append: bool,
     file: Option<BufWriter<File>>,
     written: u64,
+    /// What frames look like, where they are raw video.
+    stream: Option<VideoInfo>,
+    hasher: FrameHasher,
 }
 
 impl Writing {
     fn file(&mut self) -> Result<&mut BufWriter<File>, ElementError> {
         if self.file.is_none() {
             let mut options = OpenOptions::new();
-            options.write(true).create(true);
-            options.append(self.append).truncate(!self.append);
-            let file = options
-                .open(&self.location)
-                .map_err(|error| FileError::io("create", &self.location, error))?;
+            // Not truncated yet: it may be what this very graph reads, under any name.
+            options.write(true).create(true).append(self.append);
+            let create = |error| FileError::io("create", &self.location, error);
+            let file = options.open(&self.location).map_err(create)?;
+            if file.metadata().map_err(create)?.is_file() {
+                if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+                    return Err(FileError::InUse(self.location.clone()).into());
+                }
+                if !self.append {
+                    file.set_len(0).map_err(create)?;
+                }
+            }
             self.file = Some(BufWriter::with_capacity(1 << 16, file));
         }
         self.file
             .as_mut()
             .ok_or_else(|| FileError::NoLocation.into())
+    }
+
+    /// Writes a buffer: of raw video the visible rows of each plane, packed.
+    fn write_buffer(&mut self, bytes: &[u8]) -> Result<(), ElementError> {
+        let Some(stream) = self.stream else {
+            return self.write(bytes);
+        };
+        match Frame::new(&stream.layout, bytes) {
+            Ok(frame) => payload(&frame).try_for_each(|rows| self.write(rows)),
+            Err(_) => self.write(bytes),
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), ElementError> {
@@ -134,6 +161,12 @@ impl Writing {
 }
 
 impl Work for Writing {
+    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        self.stream = pads.sink(0).and_then(|s| VideoInfo::from_structure(s).ok());
+        self.hasher = FrameHasher::new(pads);
+        Ok(())
+    }
+
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         while let Some(item) = process.next(0) {
             let Some(buffer) = item.as_buffer() else {
@@ -141,9 +174,9 @@ impl Work for Writing {
                 process.finish();
                 break;
             };
-            let outcome = self.write(process.bytes(buffer));
+            let outcome = self.write_buffer(process.bytes(buffer));
             if outcome.is_ok() && process.recording() {
-                let hash = FrameHasher::default().hash(process.bytes(buffer));
+                let hash = self.hasher.hash(process.bytes(buffer));
                 let meta = *process.meta(buffer);
                 process.record(meta.pts, meta.time_base, hash);
             }

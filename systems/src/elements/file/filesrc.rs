@@ -126,6 +126,9 @@ impl Element for FileSrc {
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         let file = self.open_file()?;
+        // Held until READY, so that no `filesink` writes what is being read. Where locks are
+        // not to be had there is only no protection.
+        let _ = file.try_lock_shared();
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         *opened = Some(Opened {
             file,

@@ -147,6 +147,8 @@ impl Element for Y4mDec {
             used: 0,
             frame: None,
             frames: 0,
+            odd: false,
+            told: false,
         }))
     }
 }
@@ -160,6 +162,9 @@ struct Decoding {
     /// The frame that is being filled.
     frame: Option<Granted>,
     frames: u64,
+    /// A frame had parameters of its own, and whether that was told.
+    odd: bool,
+    told: bool,
 }
 
 /// What is to be done next.
@@ -191,7 +196,11 @@ impl Decoding {
                         return Err(Y4mError::Changed.into());
                     }
                 }
-                Event::FrameStart { .. } => {}
+                Event::FrameStart { .. } => {
+                    let line = self.reader.frame_line();
+                    self.odd |=
+                        line.is_some_and(|l| l.odd().is_some() || l.interlacing().is_some());
+                }
                 Event::Payload { .. } => {
                     let Some(frame) = &mut self.frame else {
                         return Ok(Next::Buffer);
@@ -252,6 +261,11 @@ impl Work for Decoding {
                     return Err(error);
                 }
             };
+            if self.odd && !self.told {
+                self.told = true;
+                tracing::warn!("parameters of single frames (FRAME lines) are not passed on");
+                process.warn(Domain::Stream, Code::Unsupported);
+            }
             match next {
                 Next::Block => {
                     process.next(0);

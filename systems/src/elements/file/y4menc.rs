@@ -28,7 +28,11 @@ struct NoHeader(String);
 
 /// The stream and the header that caps stand for.
 fn header_of(caps: Option<&Structure>) -> Result<(VideoInfo, Vec<u8>), ElementError> {
-    let info = stream_info(caps)?;
+    let mut info = stream_info(caps)?;
+    if info.format().is_gray() && info.colorimetry.is_none() {
+        // Grey without a statement is of full range here, and of limited range in Y4M: say it.
+        info.colorimetry = Some(info.effective_colorimetry());
+    }
     let unsupported =
         |text: String| ElementError::new(Domain::Stream, Code::Unsupported, NoHeader(text));
     let (facts, _) = Facts::from_info(&info).map_err(|e| unsupported(e.to_string()))?;

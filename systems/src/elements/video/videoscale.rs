@@ -154,7 +154,8 @@ impl Element for VideoScale {
 }
 
 /// Chooses what caps leave open of size and pixel aspect ratio so that the picture keeps its
-/// shape on the screen.
+/// shape on the screen (GStreamer's videoscale): a size that is open stays as it was and the pixel
+/// aspect ratio makes up for it; where that is fixed, the open size does, width before height.
 fn keep_aspect(s: &mut Structure, before: &Structure) {
     let (Some(w), Some(h)) = (before.int("width"), before.int("height")) else {
         return;
@@ -162,41 +163,49 @@ fn keep_aspect(s: &mut Structure, before: &Structure) {
     let par = before
         .fraction("pixel-aspect-ratio")
         .unwrap_or_else(|| Fraction::of(1, 1));
-    let par_is_free = s.fraction("pixel-aspect-ratio").is_none();
-    match (s.int("width"), s.int("height")) {
-        (None, None) => {
-            s.fixate_nearest("width", w);
-            s.fixate_nearest("height", h);
+    let wanted = s.fraction("pixel-aspect-ratio");
+    if let Some(wanted) = wanted {
+        // width : height of the new picture, in its own pixels.
+        let across = i128::from(w) * i128::from(par.num()) * i128::from(wanted.den());
+        let down = i128::from(h) * i128::from(par.den()) * i128::from(wanted.num());
+        match (s.int("width"), s.int("height")) {
+            (Some(width), None) => {
+                s.fixate_nearest("height", scaled(width, down, across));
+            }
+            (None, height) => {
+                let height = height.unwrap_or(h);
+                s.fixate_nearest("height", height);
+                s.fixate_nearest("width", scaled(height, across, down));
+            }
+            (Some(_), Some(_)) => {}
         }
-        (Some(width), None) => {
-            s.fixate_nearest("height", rounded(width * h, w));
-        }
-        (None, Some(height)) => {
-            s.fixate_nearest("width", rounded(height * w, h));
-        }
-        (Some(_), Some(_)) => {}
+        return;
     }
+    s.fixate_nearest("width", w);
+    s.fixate_nearest("height", h);
     let (Some(width), Some(height)) = (s.int("width"), s.int("height")) else {
         return;
     };
     // display = w/h * par must stay: par' = par * (w * height) / (h * width).
     let ratio = Fraction::from_i64(w * height, h * width);
-    let kept = ratio.and_then(|r| r.checked_mul(par));
-    if let (true, Some(kept)) = (par_is_free, kept) {
-        if s.get("pixel-aspect-ratio").is_some() {
-            s.fixate_nearest("pixel-aspect-ratio", kept);
-        } else if before.get("pixel-aspect-ratio").is_some() || kept != par {
-            let _ = s.set(
-                "pixel-aspect-ratio",
-                ValueSet::One(tickpipe_components::caps::Value::Fraction(kept)),
-            );
-        }
+    let Some(kept) = ratio.and_then(|r| r.checked_mul(par)) else {
+        return;
+    };
+    if s.get("pixel-aspect-ratio").is_some() {
+        s.fixate_nearest("pixel-aspect-ratio", kept);
+    } else if before.get("pixel-aspect-ratio").is_some() || kept != par {
+        let kept = ValueSet::One(tickpipe_components::caps::Value::Fraction(kept));
+        let _ = s.set("pixel-aspect-ratio", kept);
     }
 }
 
-/// `a / b` to the nearest, at least 1.
-fn rounded(a: i64, b: i64) -> i64 {
-    ((2 * a + b) / (2 * b).max(1)).max(1)
+/// `value * a / b` to the nearest, in what a picture's size can be.
+fn scaled(value: i64, a: i128, b: i128) -> i64 {
+    let b = b.max(1);
+    let scaled = (2 * i128::from(value) * a + b) / (2 * b);
+    i64::try_from(scaled).map_or(i64::from(MAX_DIMENSION), |s| {
+        s.clamp(1, MAX_DIMENSION.into())
+    })
 }
 
 fn scaler(from: &VideoInfo, to: &VideoInfo, method: Method) -> Result<Scaler, ElementError> {
