@@ -28,8 +28,8 @@ use tickpipe_components::property::PropertyKind;
 use tickpipe_components::sync::Synchroniser;
 use tickpipe_components::time::TimeBase;
 
-/// Bytes of a buffer from which running its element beside others pays (measured: a wake-up of
-/// another thread costs what 8 KiB of pixel work do; see docs/architecture.md).
+/// Bytes of a buffer from which running its element beside others pays (measured by the benchmark
+/// `threads`; see docs/architecture.md).
 const HEAVY: usize = 16_384;
 
 /// The allocate phase.
