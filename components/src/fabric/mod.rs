@@ -59,6 +59,8 @@ pub struct PipelineFabric {
     pub synchronises: bool,
     /// Lanes whose feeders must be told that they work no more.
     pub closing: Vec<u32>,
+    /// How many lanes wait for room on a link.
+    pub waiting_for_room: u32,
     /// Lanes that wait for time.
     pub timers: Marks,
     /// Ticks since the graph started.

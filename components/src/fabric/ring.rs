@@ -106,7 +106,9 @@ impl Ring {
     pub fn pop_into(&mut self, most: usize, out: &mut Vec<Item>) -> usize {
         let count = most.min(self.len as usize);
         if count == 1 {
-            out.extend(self.pop());
+            if let Some(item) = self.pop() {
+                out.push(item);
+            }
             return 1;
         }
         let size = self.items.len();

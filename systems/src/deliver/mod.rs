@@ -7,7 +7,7 @@
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::digest::hash_bytes;
-use tickpipe_components::fabric::{Fabric, Held, PipelineFabric};
+use tickpipe_components::fabric::{Fabric, Held, Item, PipelineFabric};
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
 
@@ -17,23 +17,16 @@ pub fn deliver(mut fabric: ResMut<Fabric>) {
 }
 
 fn pipeline(p: &mut PipelineFabric) {
-    for at in 0..p.ready.len() {
-        let lane = p.ready[at];
+    let ready = core::mem::take(&mut p.ready);
+    for &lane in &ready {
         let l = &p.lanes[lane as usize];
         if l.pool.is_some() || l.in_place {
             publish(p, lane);
             return_unused(p, lane);
         }
         pass_on(p, lane);
-        let l = &p.lanes[lane as usize];
-        if !l.released.is_empty() || l.done {
-            p.releasing.push(lane);
-        }
-        if !l.posted.is_empty() {
-            p.posting.push(lane);
-        }
-        p.touched.insert(lane);
     }
+    p.ready = ready;
 }
 
 /// Enters times and memory of what the lane filled.
@@ -63,7 +56,8 @@ fn return_unused(p: &mut PipelineFabric, lane: u32) {
     }
 }
 
-/// Moves what was emitted into the queues of those who get it, who come later in graph order.
+/// Moves what was emitted into the queues of those who get it, who come later in graph order, and
+/// marks who must be looked at.
 #[inline]
 fn pass_on(p: &mut PipelineFabric, lane: u32) {
     let PipelineFabric {
@@ -71,11 +65,15 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
         buffers,
         touched,
         releasing,
+        posting,
         tick,
+        waiting_for_room,
         ..
     } = p;
     let (before, after) = lanes.split_at_mut(lane as usize + 1);
-    let Some(l) = before.last_mut() else { return };
+    let Some((l, before)) = before.split_last_mut() else {
+        return;
+    };
     if !l.retained.is_empty() {
         for buffer in l.retained.drain(..) {
             buffers.refs[buffer.index()] += 1;
@@ -94,28 +92,40 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
             }
             releasing.push(to.0);
         } else {
-            let fitting = receiver.inputs[pad as usize].queue.push_all(&output.staged);
-            debug_assert_eq!(
-                fitting,
-                output.staged.len(),
-                "room was counted when scheduling"
-            );
-            for buffer in output.staged.iter().filter_map(|item| item.as_buffer()) {
-                buffers.held[buffer.index()] = Held {
-                    by: to,
-                    since: *tick,
-                };
+            let queue = &mut receiver.inputs.as_mut_slice()[pad as usize].queue;
+            let fitting = queue.push_all(&output.staged);
+            debug_assert_eq!(fitting, output.staged.len(), "room was counted before");
+            let held = Held {
+                by: to,
+                since: *tick,
+            };
+            let mut hold = |item: &Item| {
+                if let Some(buffer) = item.as_buffer() {
+                    buffers.held[buffer.index()] = held;
+                }
+            };
+            match &*output.staged {
+                [only] => hold(only),
+                many => many.iter().for_each(hold),
             }
             touched.insert(to.0);
         }
         output.staged.clear();
     }
-    // Those who wait for room on a link that was taken from may go on.
-    let lanes = &*before;
-    for input in lanes[lane as usize].inputs.as_slice() {
-        let LaneId(from) = input.from.0;
-        if matches!(lanes[from as usize].readiness, Readiness::Room(_)) {
-            touched.insert(from);
+    if *waiting_for_room > 0 {
+        // Those who wait for room on a link that was taken from may go on.
+        for input in l.inputs.as_slice() {
+            let LaneId(from) = input.from.0;
+            if matches!(before[from as usize].readiness, Readiness::Room(_)) {
+                touched.insert(from);
+            }
         }
     }
+    if !l.released.is_empty() || l.done {
+        releasing.push(lane);
+    }
+    if !l.posted.is_empty() {
+        posting.push(lane);
+    }
+    touched.insert(lane);
 }

@@ -6,7 +6,8 @@ use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::fabric::{
-    BufferTable, Fabric, Gate, Granted, Held, Lane, PipelineFabric, Progress, Trigger,
+    BufferTable, Fabric, Gate, Granted, Held, Input, Lane, Output, PipelineFabric, Progress,
+    Trigger,
 };
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
@@ -32,11 +33,15 @@ fn pipeline(p: &mut PipelineFabric) {
             let readiness = ready_or_why_not(p, lane);
             let l = &mut p.lanes[lane as usize];
             if l.readiness != readiness {
-                if matches!(l.readiness, Readiness::Time(_)) {
-                    p.timers.remove(lane);
+                match l.readiness {
+                    Readiness::Time(_) => p.timers.remove(lane),
+                    Readiness::Room(_) => p.waiting_for_room -= 1,
+                    _ => {}
                 }
-                if matches!(readiness, Readiness::Time(_)) {
-                    p.timers.insert(lane);
+                match readiness {
+                    Readiness::Time(_) => p.timers.insert(lane),
+                    Readiness::Room(_) => p.waiting_for_room += 1,
+                    _ => {}
                 }
                 l.readiness = readiness;
                 l.since = p.tick;
@@ -74,18 +79,33 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     // Links lead to later lanes: graph order is topological.
     let mut room = quantum;
     let outputs = l.outputs.as_mut_slice();
-    for (o, output) in outputs.iter().enumerate() {
+    let free = |output: &Output| {
         let (to, pad) = output.to;
         let receiver = &after[to.index() - lane as usize - 1];
-        let free = receiver.inputs.as_slice()[pad as usize].queue.room() as u32;
-        if free == 0 {
-            return Readiness::Room(o as u32);
+        receiver.inputs.as_slice()[pad as usize].queue.room() as u32
+    };
+    if let [only] = &*outputs {
+        room = room.min(free(only));
+        if room == 0 {
+            return Readiness::Room(0);
         }
-        room = room.min(free);
+    } else {
+        for (o, output) in outputs.iter().enumerate() {
+            room = room.min(free(output));
+            if room == 0 {
+                return Readiness::Room(o as u32);
+            }
+        }
     }
-    outputs.iter_mut().for_each(|o| o.room = room);
-    let inputs = l.inputs.as_mut_slice();
-    inputs.iter_mut().for_each(|i| i.allowed = quantum);
+    // Most have one of each; a loop that was unrolled for many costs more than it does.
+    match outputs {
+        [only] => only.room = room,
+        many => many.iter_mut().for_each(|o| o.room = room),
+    }
+    match l.inputs.as_mut_slice() {
+        [only] => only.allowed = quantum,
+        many => many.iter_mut().for_each(|i| i.allowed = quantum),
+    }
     let pool = l.pool;
     match pool {
         Some(pool) if !grant(p, lane, room) => Readiness::Buffer(pool),
@@ -100,12 +120,20 @@ fn deadline(buffers: &BufferTable, clock: TimeBase, l: &Lane) -> Option<i64> {
     meta.time_base.convert(meta.pts?, clock, Rounding::Down)
 }
 
+#[inline]
+fn has_item(inputs: &[Input]) -> bool {
+    match inputs {
+        [only] => !only.queue.is_empty(),
+        many => many.iter().any(|i| !i.queue.is_empty()),
+    }
+}
+
 /// The sink pad that something must arrive on first, if any.
 #[inline]
 fn missing_input(l: &Lane) -> Option<u32> {
     match l.trigger {
         Trigger::Free => None,
-        Trigger::Any if l.inputs.iter().any(|i| !i.queue.is_empty()) => None,
+        Trigger::Any if has_item(l.inputs.as_slice()) => None,
         Trigger::Any => l
             .inputs
             .iter()
