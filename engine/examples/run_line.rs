@@ -1,4 +1,4 @@
-//! Runs a launch line and prints the report: `cargo run --example first -- 'videotestsrc ! fakesink'`.
+//! Runs a launch line and prints the report: `cargo run -p tickpipe --example run_line -- 'videotestsrc ! fakesink'`.
 
 use tickpipe::{Engine, EngineOptions, RunOptions};
 
