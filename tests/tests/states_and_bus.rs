@@ -361,13 +361,16 @@ fn a_loop_is_refused_by_name() {
     let mut engine = engine();
     let p = engine.create_pipeline("p");
     let mut made = Vec::new();
-    for (i, kind) in ["tee", "identity", "identity"].into_iter().enumerate() {
+    for (i, kind) in ["tee", "identity", "identity", "fakesink"]
+        .into_iter()
+        .enumerate()
+    {
         let element = engine.create(kind, i as u32).expect("a class");
         engine.add(p, element).expect("free");
         made.push(element);
     }
     engine
-        .link_all([made[0], made[1], made[2], made[0]])
+        .link_all([made[0], made[1], made[2], made[0], made[3]])
         .expect("pads are free");
     engine.set_state(p, State::Playing);
     let error = engine.wait(p, MessageMask::ERROR).expect("an error");

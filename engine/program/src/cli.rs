@@ -117,7 +117,7 @@ pub(crate) struct LimitFlags {
 #[derive(Debug, Args)]
 pub(crate) struct SharedFlags {
     /// What to log to standard error beside errors, such as `info` or `tickpipe_systems=debug`
-    #[arg(long, value_name = "FILTER", default_value = "error")]
+    #[arg(long, value_name = "FILTER", default_value = "warn")]
     pub log: String,
     /// Print nothing but errors
     #[arg(long, short)]

@@ -23,6 +23,9 @@ pub(crate) enum Failure {
         error: tracing_subscriber::filter::ParseError,
     },
     /// Two outputs have one target.
+    #[error("{0} is a file of the graph: a report or digests written there would destroy it")]
+    OutputInUse(String),
+    /// Two outputs would go to one place.
     #[error("--report and --digests cannot both go to {}", .0.display())]
     SameOutput(PathBuf),
     /// The launch text is wrong.
@@ -66,6 +69,7 @@ impl Failure {
         match self {
             Failure::Log { .. }
             | Failure::SameOutput(_)
+            | Failure::OutputInUse(_)
             | Failure::Launch { .. }
             | Failure::Scenario { .. }
             | Failure::Limit(_)

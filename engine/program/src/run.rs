@@ -7,9 +7,9 @@ use crate::launch::{Graph, only_limits};
 use crate::outputs::{Outputs, Target};
 use crate::progress::Progress;
 use crate::summary::{Summary, waits};
+use std::path::Path;
 use std::time::Instant;
 use tickpipe::components::fabric::PipelineFabric;
-use tickpipe::components::graph::{Direction, Pad, Pads};
 use tickpipe::{Engine, Observer, PipelineHandle, PropertyValue, Report, Verdict};
 use tickpipe_scenarios::{Outcome, Overrides};
 
@@ -44,10 +44,21 @@ pub(crate) fn run_graph(
     for warning in &job.warnings {
         console.warn(warning);
     }
-    let printed = [&report_to, &digests_to]
-        .into_iter()
-        .flatten()
-        .any(|t| *t == Target::Stdout);
+    let locations = locations(&engine, job.pipeline);
+    for target in [&report_to, &digests_to].into_iter().flatten() {
+        if let Target::File(path) = target
+            && locations.iter().any(|(_, l)| same_file(path, Path::new(l)))
+        {
+            return Err(Failure::OutputInUse(path.display().to_string()));
+        }
+    }
+    // What a sink writes to standard output is not to be mixed with words for people.
+    let to_stdout = |(_, l): &(_, String)| l == "/dev/stdout" || l == "/dev/fd/1";
+    let printed = locations.iter().any(to_stdout)
+        || [&report_to, &digests_to]
+            .into_iter()
+            .flatten()
+            .any(|t| *t == Target::Stdout);
     let err = console.stderr();
     let shows_progress = err.is_terminal() && !console.is_quiet();
     let (outcome, took, mut outputs) = {
@@ -108,26 +119,42 @@ fn tell(outcome: &Outcome, console: &Console) {
     }
 }
 
+/// The elements that have a `location`, by name, and what it is.
+fn locations(engine: &Engine, pipeline: PipelineHandle) -> Vec<(String, String)> {
+    let elements = engine.elements(pipeline).into_iter();
+    elements
+        .filter_map(|e| match engine.get(e, "location") {
+            Ok(Some(PropertyValue::Text(path))) if !path.is_empty() => Some((engine.name(e), path)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whether two paths lead to one regular file, whatever they are called.
+fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) {
+            return a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino());
+        }
+    }
+    match (std::path::absolute(a), std::path::absolute(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}
+
 /// Files that sinks wrote: of those that something reached.
 fn files_written(engine: &Engine, pipeline: PipelineHandle, report: &Report) -> Vec<String> {
     let reached = |name: &str| {
         let mut sinks = report.sinks.iter();
         sinks.any(|s| s.name == name && (s.eos || s.buffers > 0))
     };
-    let world = engine.world();
-    let sinks = engine.elements(pipeline).into_iter().filter(|e| {
-        let pads = world.get::<Pads>(e.entity());
-        pads.iter()
-            .flat_map(|p| &p.0)
-            .filter_map(|&pad| world.get::<Pad>(pad))
-            .all(|pad| pad.direction == Direction::Sink)
-    });
-    sinks
-        .filter(|&e| reached(&engine.name(e)))
-        .filter_map(|e| match engine.get(e, "location") {
-            Ok(Some(PropertyValue::Text(path))) if !path.is_empty() => Some(path),
-            _ => None,
-        })
+    let written = locations(engine, pipeline).into_iter();
+    written
+        .filter(|(name, _)| reached(name))
+        .map(|(_, path)| path)
         .collect()
 }
 

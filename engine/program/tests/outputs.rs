@@ -102,3 +102,30 @@ fn logs_are_lines_without_times() {
     assert_eq!(errors.len(), 1, "{}", once.err);
     assert!(errors[0].ends_with("(caps/not-negotiated)"), "{}", once.err);
 }
+
+/// A report over a file of the graph would destroy it: refused before anything is opened.
+#[cfg(feature = "file")]
+#[test]
+fn an_input_is_no_place_for_a_report() {
+    let folder = Folder::new("report-over-input");
+    let path = folder.path("clip.bin");
+    std::fs::write(&path, b"precious").expect("written");
+    let line = format!("filesrc location={path} ! fakesink");
+    for flag in ["--report", "--digests"] {
+        let ran = process(&["launch", &line, flag, &path]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains("would destroy it"), "{}", ran.err);
+        assert_eq!(std::fs::read(&path).expect("there"), b"precious");
+    }
+}
+
+/// What a sink writes to standard output is not mixed with the summary.
+#[cfg(feature = "file")]
+#[test]
+fn media_on_standard_output_stay_alone() {
+    let ran = process(&[
+        "launch",
+        "fakesrc num-buffers=2 sizetype=fixed sizemax=3 ! filesink location=/dev/stdout",
+    ]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "\0\0\0\0\0\0"));
+}

@@ -341,8 +341,32 @@ fn order(nodes: &[Node], links: &[Edge]) -> Result<Vec<usize>, TopologyError> {
     if order.len() == nodes.len() {
         return Ok(order);
     }
+    // Of what is left only those count that lead back into it: the rest merely follows the loop.
+    let mut inside: Vec<bool> = missing.iter().map(|&m| m > 0).collect();
+    let mut leads: Vec<usize> = vec![0; nodes.len()];
+    let both = |inside: &[bool], l: &Edge| inside[l.from.node] && inside[l.to.node];
+    links
+        .iter()
+        .filter(|l| both(&inside, l))
+        .for_each(|l| leads[l.from.node] += 1);
+    let mut feeders: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    for link in links.iter().filter(|l| both(&inside, l)) {
+        feeders[link.to.node].push(link.from.node);
+    }
+    let mut ends: Vec<usize> = (0..nodes.len())
+        .filter(|&i| inside[i] && leads[i] == 0)
+        .collect();
+    while let Some(end) = ends.pop() {
+        inside[end] = false;
+        for &feeder in &feeders[end] {
+            leads[feeder] -= 1;
+            if leads[feeder] == 0 {
+                ends.push(feeder);
+            }
+        }
+    }
     let elements = (0..nodes.len())
-        .filter(|&i| missing[i] > 0)
+        .filter(|&i| inside[i])
         .map(|i| nodes[i].name.clone())
         .collect();
     Err(TopologyError::Loop { elements })
