@@ -13,9 +13,9 @@ const GRAPHS: [&str; 4] = [
     #[cfg(feature = "video")]
     "videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=32,height=32 ! overlay name=mix x=2 y=2 ! fakesink videotestsrc pattern=ball num-buffers=9 ! video/x-raw,width=16,height=16,framerate=25/1 ! mix.",
     #[cfg(not(feature = "video"))]
-    "fakesrc num-buffers=3 ! fakesink",
+    "fakesrc num-buffers=30 ! fakesink",
     #[cfg(not(feature = "video"))]
-    "fakesrc num-buffers=0 ! fakesink",
+    "fakesrc num-buffers=30 ! queue ! fakesink",
 ];
 
 struct Digests(Vec<u64>);

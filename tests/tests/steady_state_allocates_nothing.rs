@@ -51,16 +51,22 @@ fn count(text: &str, threads: usize) -> (u64, u64) {
         report.sinks.iter().map(|s| s.buffers).sum()
     };
     engine.advance(0..1, 200);
-    let moved = taken(&engine);
-    let mut spent = 0;
-    engine.advance_with(0..1, 1000, |ticks| {
-        if ticks == 0 {
-            spent = ALLOCATIONS.load(Ordering::Relaxed);
-        } else {
-            spent = ALLOCATIONS.load(Ordering::Relaxed) - spent;
+    // A thread that helps for the first time sets up its own queue once, at a tick that nobody
+    // can foretell; a tick that allocates does so in each of the three measurements.
+    let mut fewest = (u64::MAX, 0);
+    for _ in 0..3 {
+        let moved = taken(&engine);
+        let mut spent = 0;
+        engine.advance_with(0..1, 1000, |ticks| {
+            let so_far = ALLOCATIONS.load(Ordering::Relaxed);
+            spent = if ticks == 0 { so_far } else { so_far - spent };
+        });
+        fewest = fewest.min((spent, taken(&engine) - moved));
+        if spent == 0 {
+            break;
         }
-    });
-    (spent, taken(&engine) - moved)
+    }
+    fewest
 }
 
 const CHAIN: &str = "fakesrc ! identity ! identity ! identity ! identity ! identity ! identity ! identity ! identity ! fakesink";

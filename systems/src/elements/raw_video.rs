@@ -8,6 +8,7 @@ use tickpipe_components::video::{
 };
 
 /// All formats in the order in which elements offer them: what most elements take first.
+#[cfg(feature = "video")]
 pub(crate) const FORMATS: [VideoFormat; 16] = {
     use VideoFormat as F;
     [
