@@ -2,9 +2,9 @@
 //!
 //! | entity | components |
 //! |---|---|
-//! | pipeline | [`Pipeline`], [`Members`], [`Target`], [`State`](crate::state::State) |
-//! | bin | [`Bin`], [`Members`], [`Parent`], [`State`](crate::state::State) |
-//! | element | [`Element`], [`Pads`], [`Parent`], [`State`](crate::state::State), its own settings; once a graph has started [`Place`] |
+//! | pipeline | [`Pipeline`], [`Members`], [`Target`], [`State`] |
+//! | bin | [`Bin`], [`Members`], [`Parent`], [`State`] |
+//! | element | [`Element`], [`Pads`], [`Parent`], [`State`], its own settings; once a graph has started [`Place`] |
 //! | pad | [`Pad`], [`PadCaps`], [`PadLink`] |
 //! | link | [`Link`] |
 //! | pool | [`PoolOf`] |
