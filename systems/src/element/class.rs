@@ -1,6 +1,6 @@
 //! An element's class: what registration makes of an [`Element`], with the type erased.
 
-use super::{ClassRef, Element, PadCapsOf, Work};
+use super::{ClassRef, Element, PadCapsOf, Transformed, Work};
 use bevy_ecs::world::{EntityRef, EntityWorldMut};
 use std::sync::Arc;
 use thiserror::Error;
@@ -200,7 +200,7 @@ pub struct ElementClass {
     set: fn(&mut EntityWorldMut<'_>, usize, PropertyValue),
     get: fn(EntityRef<'_>, usize) -> Option<PropertyValue>,
     enum_caps: fn(EntityRef<'_>, &CapsQuery<'_>, PadAt, u32) -> Answer<Option<Structure>>,
-    transform_caps: fn(EntityRef<'_>, PadAt, PadAt, &Structure, u32) -> Option<Structure>,
+    transform_caps: fn(EntityRef<'_>, PadAt, PadAt, &Structure, u32) -> Option<Transformed>,
     fixate: fn(EntityRef<'_>, PadAt, &Structure, Option<&Structure>) -> Option<Structure>,
     accept_caps: fn(EntityRef<'_>, &PadCapsOf) -> Answer<()>,
     propose_pool: fn(EntityRef<'_>, PadAt, &PadCapsOf) -> PoolConfig,
@@ -392,7 +392,7 @@ impl ElementClass {
         to: PadAt,
         caps: &Structure,
         index: u32,
-    ) -> Option<Structure> {
+    ) -> Option<Transformed> {
         (self.transform_caps)(entity, from, to, caps, index)
     }
 

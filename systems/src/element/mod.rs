@@ -10,6 +10,7 @@ mod class;
 mod process;
 mod property;
 mod registry;
+mod transformed;
 mod work;
 
 pub use class::{
@@ -19,6 +20,7 @@ pub use class::{
 pub use process::Process;
 pub use property::Property;
 pub use registry::{ClassRef, Registry, RegistryError};
+pub use transformed::{Fields, Transformed};
 pub use work::{PadCapsOf, PassThrough, Work};
 
 use bevy_ecs::component::{Component, Mutable};
@@ -67,20 +69,22 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         Ok(query.template.structures().get(index as usize).cloned())
     }
 
-    /// What `to` can have when `from` has `caps`, one structure an index from 0, best first. A
-    /// field that is left out of the answer is unconstrained; a field that is copied is tied.
+    /// What `to` can have when `from` has `caps`, one answer an index from 0 until there are no
+    /// more. Each says which fields are tied and what it costs; it must hold for every value that
+    /// `caps` allows.
     ///
-    /// Asked only of elements with [`Flow::Convert`], and of [`Flow::Lead`] between inputs. The
-    /// default ties everything.
+    /// Asked only of elements with [`Flow::Convert`], of each sink pad towards each source pad with
+    /// what `enum_caps` says of the sink pad, and of [`Flow::Lead`] from sink pad 0 towards the
+    /// others. The default ties everything.
     fn transform_caps(
         &self,
         from: PadAt,
         to: PadAt,
         caps: &Structure,
         index: u32,
-    ) -> Option<Structure> {
+    ) -> Option<Transformed> {
         let _ = (from, to);
-        (index == 0).then(|| caps.clone())
+        (index == 0).then(|| Transformed::same(caps.clone()))
     }
 
     /// Chooses among what is left for a pad. `other` is what was fixed already on the pad that

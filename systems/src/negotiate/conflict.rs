@@ -212,7 +212,7 @@ fn leaves_alone(n: &Negotiation<'_>, arc: &Arc, field: &str) -> bool {
     let node = &n.topology.nodes[arc.node];
     node.class
         .transform_caps(n.world.entity(node.entity), arc.from.1, arc.to.1, &alone, 0)
-        .is_some_and(|to| to.get(field) == alone.get(field))
+        .is_some_and(|to| to.caps.get(field) == alone.get(field))
 }
 
 /// The elements on the shortest way from one to another, in either direction of links.

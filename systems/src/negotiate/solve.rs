@@ -312,7 +312,7 @@ impl<'a> Negotiation<'a> {
                 .class
                 .transform_caps(entity, arc.from.1, arc.to.1, structure, index)
             {
-                image.push(to)?;
+                image.push(to.caps)?;
                 index += 1;
                 self.work += 1;
                 self.limits.check(

@@ -10,7 +10,7 @@
 
 use super::pixels::overlay_opaque;
 use crate::element::{
-    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
+    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Transformed, Work,
 };
 use crate::elements::raw_video::{FORMATS, frame_of, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
@@ -73,10 +73,10 @@ impl Element for Overlay {
         _to: PadAt,
         caps: &Structure,
         index: u32,
-    ) -> Option<Structure> {
+    ) -> Option<Transformed> {
         let mut only_format = caps.clone();
         only_format.retain(|name, _| name == "format");
-        (index == 0).then_some(only_format)
+        (index == 0).then(|| Transformed::tying(only_format, &["format"]))
     }
 
     fn accept_caps(&self, pads: &PadCapsOf) -> Result<(), ElementError> {

@@ -5,7 +5,9 @@
 //! `tickpipe launch 'videotestsrc num-buffers=9 ! video/x-raw,format=I420 ! videoconvert ! video/x-raw,format=RGBA ! fakesink'`
 
 use super::pixels::Converter;
-use crate::element::{Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Work};
+use crate::element::{
+    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Transformed, Work,
+};
 use crate::elements::raw_video::{FORMATS, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::{Structure, Value, ValueSet};
@@ -72,19 +74,17 @@ impl Element for VideoConvert {
         _to: PadAt,
         caps: &Structure,
         index: u32,
-    ) -> Option<Structure> {
+    ) -> Option<Transformed> {
         match index {
-            0 => Some(caps.clone()),
+            0 => Some(Transformed::same(caps.clone())),
             1 => {
                 let mut free = caps.clone();
                 for field in FREE {
                     free.remove(field);
                 }
                 let formats = FORMATS.iter().map(|f| Value::text(f.name()));
-                Some(match ValueSet::list(formats) {
-                    Ok(formats) => free.with("format", formats),
-                    Err(_) => free,
-                })
+                free.set("format", ValueSet::list(formats).ok()?).ok()?;
+                Some(Transformed::converting(free, &FREE))
             }
             _ => None,
         }

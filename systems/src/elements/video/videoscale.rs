@@ -9,7 +9,7 @@
 use super::pixels::{Method, Scaler};
 use super::videoconvert::same_pixels;
 use crate::element::{
-    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
+    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Transformed, Work,
 };
 use crate::elements::raw_video::{FORMATS, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
@@ -46,6 +46,9 @@ const METHOD_NAMES: &[Choice] = &[METHODS[0].0, METHODS[1].0, METHODS[2].0, METH
 const fn choice(number: i64, name: &'static str) -> Choice {
     Choice { number, name }
 }
+
+/// Fields that a conversion changes.
+const FREE: [&str; 3] = ["width", "height", "pixel-aspect-ratio"];
 
 impl Element for VideoScale {
     const NAME: &'static str = "videoscale";
@@ -105,9 +108,9 @@ impl Element for VideoScale {
         _to: PadAt,
         caps: &Structure,
         index: u32,
-    ) -> Option<Structure> {
+    ) -> Option<Transformed> {
         match index {
-            0 => Some(caps.clone()),
+            0 => Some(Transformed::same(caps.clone())),
             1 => {
                 let mut free = caps.clone();
                 free.remove("pixel-aspect-ratio");
@@ -115,7 +118,7 @@ impl Element for VideoScale {
                     let any = ValueSet::int_range(1, MAX_DIMENSION.into(), 1).ok()?;
                     free.set(field, any).ok()?;
                 }
-                Some(free)
+                Some(Transformed::converting(free, &FREE))
             }
             _ => None,
         }
