@@ -63,6 +63,10 @@ limits! {
         "messages that a bus holds", "";
     CapsWork: "caps-work", 10_000_000, 1_000, 1 << 40,
         "steps of a negotiation", "index beyond 65535";
+    CapsRows: "caps-rows", 4_096, 16, 1_048_576,
+        "rows of one relation while caps are negotiated", "";
+    CapsRefusals: "caps-refusals", 256, 1, 65_536,
+        "choices that elements may refuse in one negotiation", "";
     EnumCaps: "enum-caps", 65_535, 1, 65_535,
         "answers of one pad to enum_caps or transform_caps", "index beyond 65535";
 }

@@ -3,6 +3,7 @@
 pub mod launch;
 
 mod build;
+mod conflict;
 mod engine;
 mod from_launch;
 mod inspect;
@@ -12,14 +13,15 @@ mod report;
 mod run;
 
 pub use build::{BuildError, ElementHandle, PipelineHandle};
+pub use conflict::ConflictReport;
 pub use engine::{Engine, EngineError, EngineOptions};
 pub use from_launch::LaunchGraphError;
 pub use inspect::{BufferView, Holder};
 pub use link::LinkError;
-pub use plan::{Conversion, LinkPlan, Plan, PlanError};
+pub use plan::{Conversion, LinkCaps, LinkPlan, LinkTrace, Plan, PlanError, PlanReport, PoolCount};
 pub use report::{
-    ConflictReport, ElementReport, FrameReport, LinkReport, MessageReport, PoolReport, Report,
-    SinkReport, SyncReport, Verdict, WaitReport,
+    ElementReport, FrameReport, LinkReport, MessageReport, PoolReport, Report, SinkReport,
+    SyncReport, Verdict, WaitReport,
 };
 pub use run::{Observer, RunOptions, WaitError};
 

@@ -1,14 +1,19 @@
 //! Planning: caps of each link and pools with their arithmetic, without starting anything.
 
 use crate::build::PipelineHandle;
+use crate::conflict::ConflictReport;
 use crate::engine::Engine;
 use core::fmt;
+use serde::Serialize;
+use std::collections::BTreeMap;
 use thiserror::Error;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::limits::Limits;
 use tickpipe_systems::allocate::{PoolPlan, arithmetic, plan_memory};
 use tickpipe_systems::element::Flow;
-use tickpipe_systems::negotiate::{Conflict, NegotiationError, solve};
+use tickpipe_systems::negotiate::{
+    Cost, Failure, LinkView, NegotiationError, Solution, reasons, solve, views,
+};
 use tickpipe_systems::state::{Topology, TopologyError};
 
 /// What was agreed for a link.
@@ -20,6 +25,8 @@ pub struct LinkPlan {
     pub to: String,
     /// Its caps.
     pub caps: Caps,
+    /// What making them costs: the conversion of the element that feeds the link, and what is lost.
+    pub cost: Cost,
 }
 
 /// What a run of a pipeline would use.
@@ -31,15 +38,34 @@ pub struct Plan {
     pub pools: Vec<PoolPlan>,
     /// Converters that change something.
     pub conversions: Vec<Conversion>,
+    /// What all links cost together: the least that any answer costs.
+    pub cost: Cost,
 }
 
 /// What a converter changes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Conversion {
     /// The converter's name.
     pub element: String,
     /// Each field that changes, with its value before and after.
     pub fields: Vec<(String, String, String)>,
+    /// Which pads make it necessary, or that it is cheaper here than elsewhere.
+    pub why: Option<String>,
+}
+
+/// What was asked, answered and chosen for a link.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkTrace {
+    /// The source pad, as `element.pad`.
+    pub from: String,
+    /// The sink pad.
+    pub to: String,
+    /// What upstream can have: what the query carries.
+    pub asked: String,
+    /// What downstream can have: what the answer carries.
+    pub answered: String,
+    /// What was fixed, if there is an answer.
+    pub chosen: Option<String>,
 }
 
 /// Why a pipeline cannot run.
@@ -48,12 +74,15 @@ pub enum PlanError {
     /// Its graph is not whole.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// Two pads cannot agree.
+    /// Pads cannot agree.
     #[error("{0}")]
-    Conflict(Box<Conflict>),
-    /// The search took more steps than it may, or caps grew past a limit.
+    Conflict(Box<Failure>),
+    /// The search took more steps than it may: whether there is an answer is not known.
     #[error("{0}")]
     Limit(String),
+    /// A source does not say what it emits.
+    #[error("{0}")]
+    Open(String),
     /// An element cannot do what it must.
     #[error("{element}: {error}")]
     Element {
@@ -62,6 +91,119 @@ pub enum PlanError {
         /// Why.
         error: tickpipe_components::fault::ElementError,
     },
+}
+
+impl PlanError {
+    fn verdict(&self) -> &'static str {
+        match self {
+            PlanError::Conflict(_) => "conflict",
+            PlanError::Limit(_) => "limit",
+            PlanError::Topology(_) | PlanError::Open(_) | PlanError::Element { .. } => "failed",
+        }
+    }
+}
+
+/// A plan, or why there is none, as `plan --json` writes it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanReport {
+    /// `agreed`, `conflict`, `limit` or `failed`.
+    pub verdict: &'static str,
+    /// What the answer costs in conversions.
+    pub cost: Option<u64>,
+    /// What it loses, by kind; what is zero is left out.
+    pub loss: BTreeMap<&'static str, u64>,
+    /// Links in graph order.
+    pub links: Vec<LinkCaps>,
+    /// Converters that change something.
+    pub conversions: Vec<Conversion>,
+    /// Pools in graph order.
+    pub pools: Vec<PoolCount>,
+    /// Pads that cannot agree.
+    pub conflict: Option<ConflictReport>,
+    /// Why there is no plan, in words.
+    pub error: Option<String>,
+}
+
+/// A link of a [`PlanReport`].
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkCaps {
+    /// The source pad, as `element.pad`.
+    pub from: String,
+    /// The sink pad.
+    pub to: String,
+    /// Its caps.
+    pub caps: String,
+    /// What making them costs in conversions.
+    pub cost: u64,
+    /// What is lost there, by kind.
+    pub loss: BTreeMap<&'static str, u64>,
+}
+
+/// A pool of a [`PlanReport`].
+#[derive(Clone, Debug, Serialize)]
+pub struct PoolCount {
+    /// The pad whose buffers it has.
+    pub name: String,
+    /// How many buffers.
+    pub buffers: u64,
+    /// Bytes of one.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// How many it needs at least, and why.
+    pub needs: String,
+}
+
+fn losses(cost: &Cost) -> BTreeMap<&'static str, u64> {
+    let parts = cost.parts();
+    parts.filter(|p| p.0 != "conversions").collect()
+}
+
+impl PlanReport {
+    /// The report of an outcome.
+    pub fn of(outcome: &Result<Plan, PlanError>) -> PlanReport {
+        let mut report = PlanReport {
+            verdict: "agreed",
+            cost: None,
+            loss: BTreeMap::new(),
+            links: Vec::new(),
+            conversions: Vec::new(),
+            pools: Vec::new(),
+            conflict: None,
+            error: None,
+        };
+        match outcome {
+            Ok(plan) => {
+                report.cost = Some(plan.cost.conversion_cost());
+                report.loss = losses(&plan.cost);
+                report.conversions.clone_from(&plan.conversions);
+                let links = plan.links.iter().map(|l| LinkCaps {
+                    from: l.from.clone(),
+                    to: l.to.clone(),
+                    caps: l.caps.to_string(),
+                    cost: l.cost.conversion_cost(),
+                    loss: losses(&l.cost),
+                });
+                report.links = links.collect();
+                let pools = plan.pools.iter().map(|p| PoolCount {
+                    name: p.name.clone(),
+                    buffers: p.count as u64,
+                    size: p.config.size as u64,
+                    align: p.config.align as u64,
+                    needs: arithmetic(&p.needs),
+                });
+                report.pools = pools.collect();
+            }
+            Err(error) => {
+                report.verdict = error.verdict();
+                report.error = Some(error.to_string());
+                if let PlanError::Conflict(failure) = error {
+                    report.conflict = ConflictReport::of(failure);
+                }
+            }
+        }
+        report
+    }
 }
 
 impl Engine {
@@ -80,7 +222,10 @@ impl Engine {
         let solution = solve(&self.world, &topology, limits).map_err(|error| match error {
             NegotiationError::Conflict(conflict) => PlanError::Conflict(conflict),
             NegotiationError::Element { node, error } => element(node, error),
-            other => PlanError::Limit(other.to_string()),
+            NegotiationError::Open { .. } => PlanError::Open(error.to_string()),
+            NegotiationError::Limit(_) | NegotiationError::Caps(_) => {
+                PlanError::Limit(error.to_string())
+            }
         })?;
         let memory = plan_memory(&self.world, &topology, &solution, limits)
             .map_err(|e| element(e.node, e.error))?;
@@ -88,31 +233,76 @@ impl Engine {
             from: topology.from_name(&self.world, i),
             to: topology.to_name(&self.world, i),
             caps: (*solution.links[i]).clone(),
+            cost: solution.costs[i],
         });
-        let converters = topology
-            .nodes
-            .iter()
-            .filter(|n| n.class.terms.flow == Flow::Convert);
-        let conversions = converters.filter_map(|n| {
-            let before = solution.links[*n.inputs.first()?].first()?;
-            let after = solution.links[*n.outputs.first()?].first()?;
-            let fields: Vec<(String, String, String)> = before
+        Ok(Plan {
+            links: links.collect(),
+            pools: memory.pools,
+            conversions: self.conversions(&topology, &solution),
+            cost: solution.cost,
+        })
+    }
+
+    /// What each link was asked and answered on the way to its caps. Of a graph without an answer
+    /// too.
+    ///
+    /// # Errors
+    /// [`PlanError`], if an element cannot say what it can do.
+    pub fn trace_negotiation(&self, pipeline: PipelineHandle) -> Result<Vec<LinkTrace>, PlanError> {
+        let topology = Topology::read(&self.world, pipeline.entity)?;
+        let limits = self.world.resource::<Limits>();
+        let views = views(&self.world, &topology, limits)
+            .map_err(|error| PlanError::Open(error.to_string()))?;
+        let solution = solve(&self.world, &topology, limits).ok();
+        let link = |(i, LinkView { asked, answered }): (usize, LinkView)| LinkTrace {
+            from: topology.from_name(&self.world, i),
+            to: topology.to_name(&self.world, i),
+            asked: asked.to_string(),
+            answered: answered.to_string(),
+            chosen: solution.as_ref().map(|s| s.links[i].to_string()),
+        };
+        Ok(views.into_iter().enumerate().map(link).collect())
+    }
+
+    /// What converters change, and why.
+    fn conversions(&self, topology: &Topology, solution: &Solution) -> Vec<Conversion> {
+        let mut found = Vec::new();
+        let mut nodes = Vec::new();
+        for (node, n) in topology.nodes.iter().enumerate() {
+            if n.class.terms.flow != Flow::Convert {
+                continue;
+            }
+            let ends = n.inputs.first().zip(n.outputs.first());
+            let caps = ends.map(|(&a, &b)| (solution.links[a].first(), solution.links[b].first()));
+            let Some((Some(before), Some(after))) = caps else {
+                continue;
+            };
+            let mut fields: Vec<(String, String, String)> = before
                 .fields()
                 .filter_map(|(name, set)| {
                     let now = after.get(name)?;
                     (now != set).then(|| (name.to_owned(), set.to_string(), now.to_string()))
                 })
                 .collect();
-            (!fields.is_empty()).then(|| Conversion {
-                element: n.name.clone(),
-                fields,
-            })
-        });
-        Ok(Plan {
-            links: links.collect(),
-            pools: memory.pools,
-            conversions: conversions.collect(),
-        })
+            if before.media() != after.media() {
+                let media = (before.media().to_owned(), after.media().to_owned());
+                fields.insert(0, ("media type".to_owned(), media.0, media.1));
+            }
+            if !fields.is_empty() {
+                nodes.push(node);
+                found.push(Conversion {
+                    element: n.name.clone(),
+                    fields,
+                    why: None,
+                });
+            }
+        }
+        let limits = self.world.resource::<Limits>();
+        let why = reasons(&self.world, topology, limits, &nodes);
+        for (conversion, why) in found.iter_mut().zip(why) {
+            conversion.why = why;
+        }
+        found
     }
 }
 
@@ -121,12 +311,17 @@ impl fmt::Display for Plan {
         for link in &self.links {
             writeln!(f, "{} -> {}: {}", link.from, link.to, link.caps)?;
         }
-        for Conversion { element, fields } in &self.conversions {
+        for conversion in &self.conversions {
+            let fields = conversion.fields.iter();
             let changes: Vec<String> = fields
-                .iter()
                 .map(|(field, before, after)| format!("{field} {before} to {after}"))
                 .collect();
-            writeln!(f, "{element} converts {}", changes.join(", "))?;
+            let Conversion { element, why, .. } = conversion;
+            write!(f, "{element} converts {}", changes.join(", "))?;
+            match why {
+                Some(why) => writeln!(f, ": {why}")?,
+                None => writeln!(f)?,
+            }
         }
         for pool in &self.pools {
             writeln!(

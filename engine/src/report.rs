@@ -3,6 +3,7 @@
 //! Times are exact: a value and its time base. Nothing in it depends on the machine.
 
 use crate::build::{ElementHandle, PipelineHandle};
+use crate::conflict::ConflictReport;
 use crate::engine::Engine;
 use serde::Serialize;
 use tickpipe_components::fabric::Progress;
@@ -62,7 +63,7 @@ pub struct Report {
     pub sinks: Vec<SinkReport>,
     /// Messages in the order in which they were posted.
     pub messages: Vec<MessageReport>,
-    /// The two pads that could not agree, if that is why it failed.
+    /// The pads that could not agree, if that is why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict: Option<ConflictReport>,
     /// Who waits for what, if it stalled.
@@ -176,17 +177,6 @@ pub struct MessageReport {
     pub code: Option<String>,
 }
 
-/// Two pads that could not agree.
-#[derive(Clone, Debug, Serialize)]
-pub struct ConflictReport {
-    /// The field, or null if it is the media type.
-    pub field: Option<String>,
-    /// The pads and what each can have.
-    pub pads: Vec<(String, String)>,
-    /// Elements between them, both ends included.
-    pub path: Vec<String>,
-}
-
 /// An element that waits.
 #[derive(Clone, Debug, Serialize)]
 pub struct WaitReport {
@@ -223,14 +213,10 @@ impl Engine {
             sync: Vec::new(),
             sinks: Vec::new(),
             messages: Vec::new(),
-            conflict: graphs.conflicts.get(&pipeline.id).map(|c| ConflictReport {
-                field: c.field.clone(),
-                pads: vec![
-                    (c.upstream.pad.clone(), c.upstream.value.clone()),
-                    (c.downstream.pad.clone(), c.downstream.value.clone()),
-                ],
-                path: c.path.clone(),
-            }),
+            conflict: graphs
+                .conflicts
+                .get(&pipeline.id)
+                .and_then(ConflictReport::of),
             stall: None,
         };
         if let (Some(topology), Some(p)) = (graphs.running(pipeline.id), self.fabric(pipeline)) {

@@ -38,7 +38,7 @@ pub enum Buffers {
 }
 
 /// A pad as a class sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PadAt {
     /// Which way it passes buffers.
     pub direction: Direction,
@@ -143,6 +143,8 @@ pub struct CapsQuery<'a> {
 pub struct CapsTerms {
     /// How caps cross it.
     pub flow: Flow,
+    /// Whether none of its offers is poorer than another (see [`Element::MADE_UP`]).
+    pub made_up: bool,
     /// Its pads.
     pub pads: Vec<PadTemplate>,
 }
@@ -239,6 +241,7 @@ impl ElementClass {
             klass: T::KLASS,
             terms: CapsTerms {
                 flow: T::FLOW,
+                made_up: T::MADE_UP,
                 pads: T::pads(),
             },
             properties: T::properties()

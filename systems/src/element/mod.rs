@@ -41,6 +41,9 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     const KLASS: &'static str;
     /// How caps cross it.
     const FLOW: Flow;
+    /// What it offers is made up, so that none of its choices is poorer than another: a source of
+    /// test pictures loses nothing by making small or grey ones.
+    const MADE_UP: bool = false;
     /// Writable properties that GStreamer has on an element of this name, and that are accepted
     /// here with a warning and do nothing.
     const IGNORED: &'static [&'static str] = &[];

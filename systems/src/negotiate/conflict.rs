@@ -1,251 +1,152 @@
-//! Which two pads cannot agree, on what, and how they are connected.
+//! Why a graph has no caps, as data: pads that cannot agree, on what, how they are connected, and
+//! what would make the graph work. Knows nothing of how it was found.
 
-use super::solve::{Arc, Demand, Negotiation, only};
-use crate::state::End;
 use core::fmt;
-use tickpipe_components::caps::Caps;
 
-/// One side of a conflict: a pad, and what it can have.
-#[derive(Clone, Debug, PartialEq)]
+/// A pad of a conflict, and what it can have.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
     /// The pad, as `element.pad`.
     pub pad: String,
-    /// What it can have of the field, or all of its caps.
+    /// What it can have of the conflict's fields: a set for one field, fields and sets for several,
+    /// its media types if it is about those, its table if it is a converter.
     pub value: String,
-    node: usize,
-    caps: Caps,
+    /// All of its caps.
+    pub caps: String,
 }
 
-/// Two pads that cannot agree.
-#[derive(Clone, Debug, PartialEq)]
+/// A change of a graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Put an element between two pads.
+    Insert {
+        /// The class.
+        class: String,
+        /// The source pad.
+        from: String,
+        /// The sink pad.
+        to: String,
+    },
+    /// Take an element out, and link what it was between.
+    Remove {
+        /// Its name.
+        element: String,
+    },
+}
+
+/// Pads that cannot agree. It is minimal: without any one of them the others agree.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The field, or `None` if they differ in the media type or in several fields together.
-    pub field: Option<String>,
-    /// The pad upstream.
-    pub upstream: Side,
-    /// The pad downstream.
-    pub downstream: Side,
-    /// Names of the elements between the two, both ends included.
+    /// The fields that they differ in, none if it is the media type.
+    pub fields: Vec<String>,
+    /// The pads, upstream first; two, or more if it takes more than two to disagree.
+    pub sides: Vec<Side>,
+    /// Names of the elements from the first to the last, both included.
     pub path: Vec<String>,
+    /// Changes that settle it. None: nothing in the catalogue does.
+    pub fix: Vec<Change>,
+}
+
+/// Why there are no caps for a graph: all conflicts, those included that were met while the changes
+/// for others were tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The conflicts, in the order in which they were found; at least one.
+    pub conflicts: Vec<Conflict>,
+    /// With all changes together the whole graph was checked to have caps.
+    pub mended: bool,
+    /// The search for conflicts ended at its limit, so there may be more, or smaller ones.
+    pub cut_short: bool,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Insert { class, from, to } => {
+                write!(f, "insert {class} between {from} and {to}")
+            }
+            Change::Remove { element } => write!(f, "drop {element}"),
+        }
+    }
+}
+
+impl Conflict {
+    /// The field, if it is one alone.
+    pub fn field(&self) -> Option<&str> {
+        match &self.fields[..] {
+            [field] => Some(field),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Conflict {
-            field,
-            upstream: a,
-            downstream: b,
-            path,
-        } = self;
-        match field {
-            Some(field) => write!(
+        let list = |f: &mut fmt::Formatter<'_>, items: &[String], last: &str| {
+            for (i, item) in items.iter().enumerate() {
+                match i {
+                    0 => {}
+                    _ if i + 1 == items.len() => f.write_str(last)?,
+                    _ => f.write_str(", ")?,
+                }
+                f.write_str(item)?;
+            }
+            Ok(())
+        };
+        let pads: Vec<String> = self.sides.iter().map(|s| s.pad.clone()).collect();
+        if pads.len() == 1 {
+            write!(
                 f,
-                "{} and {} cannot agree on {field}: {} against {}",
-                a.pad, b.pad, a.value, b.value
-            )?,
-            None => write!(
-                f,
-                "{} and {} cannot agree: {} against {}",
-                a.pad, b.pad, a.value, b.value
-            )?,
+                "{} has nothing that can be used: {}",
+                pads[0], self.sides[0].value
+            )?;
+        } else {
+            list(f, &pads, " and ")?;
+            f.write_str(" cannot agree")?;
+            if self.fields.is_empty() {
+                f.write_str(" on the media type: ")?;
+            } else {
+                f.write_str(" on ")?;
+                list(f, &self.fields, " and ")?;
+                f.write_str(": ")?;
+            }
+            let values: Vec<&str> = self.sides.iter().map(|s| s.value.as_str()).collect();
+            f.write_str(&values.join(" against "))?;
         }
-        if path.len() > 1 {
-            write!(f, " (path: {})", path.join(" -> "))?;
+        if self.path.len() > 1 {
+            write!(f, " (path: {})", self.path.join(" -> "))?;
         }
         Ok(())
     }
 }
 
-impl std::error::Error for Conflict {}
-
-impl Side {
-    pub(super) fn of_demand(n: &Negotiation<'_>, demand: &Demand) -> Side {
-        let end = n.topology.end(demand.node, demand.pad);
-        Side::at(n, end, demand.node, demand.caps.clone())
-    }
-
-    /// What comes across a converter, told of its pad.
-    pub(super) fn across(n: &Negotiation<'_>, arc: &Arc, caps: Caps) -> Side {
-        let end = n.topology.end(arc.node, arc.to.1);
-        Side::at(n, end, arc.node, caps)
-    }
-
-    fn at(n: &Negotiation<'_>, end: Option<End>, node: usize, caps: Caps) -> Side {
-        Side {
-            pad: end.map_or_else(
-                || n.topology.nodes[node].name.clone(),
-                |end| n.topology.end_name(n.world, end),
-            ),
-            value: caps.to_string(),
-            node,
-            caps,
-        }
-    }
-}
-
-/// The field in which two caps differ so that they cannot meet, if it is one alone.
-fn field_between(a: &Caps, b: &Caps) -> Option<String> {
-    let (a, b) = (a.structures().first()?, b.structures().first()?);
-    if a.media() != b.media() {
-        return None;
-    }
-    a.fields()
-        .find(|(name, set)| b.get(name).is_some_and(|other| !set.meets(other)))
-        .map(|(name, _)| name.to_owned())
-}
-
-/// Explains why `wire` cannot have what `side` brings: who brought each of the two.
-pub(super) fn explain(n: &Negotiation<'_>, wire: usize, side: Side) -> Conflict {
-    let there = Side {
-        pad: "?".to_owned(),
-        value: n.domains[wire].to_string(),
-        node: side.node,
-        caps: n.domains[wire].clone(),
-    };
-    let field = field_between(&side.caps, &there.caps);
-    // Whoever alone rules out what the other side has is named rather than the sum of all.
-    let left = origin(n, wire, field.as_deref(), &there.caps, side.node).unwrap_or(side);
-    let right = origin(n, wire, field.as_deref(), &left.caps, left.node).unwrap_or(there);
-    let field = field_between(&left.caps, &right.caps).or(field);
-    let (mut up, mut down) = if left.node <= right.node {
-        (left, right)
-    } else {
-        (right, left)
-    };
-    let way = way(n, up.node, down.node);
-    face_each_other(n, &way, &mut up, &mut down);
-    let media = |side: &Side| side.caps.first().map(|s| s.media().to_owned());
-    if field.is_none() && media(&up) != media(&down) {
-        for side in [&mut up, &mut down] {
-            side.value = media(side).unwrap_or_default();
-        }
-    }
-    if let Some(field) = &field {
-        for side in [&mut up, &mut down] {
-            if let Some(set) = side.caps.structures().first().and_then(|s| s.get(field)) {
-                side.value = set.to_string();
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, conflict) in self.conflicts.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\nand then ")?;
+            }
+            write!(f, "{conflict}")?;
+            match (&conflict.fix[..], self.mended) {
+                ([], _) => f.write_str("\n  no change in the catalogue settles it")?,
+                (changes, mended) => {
+                    let changes: Vec<String> = changes.iter().map(Change::to_string).collect();
+                    let changes = changes.join(", and ");
+                    match mended {
+                        true => write!(f, "\n  it works if you {changes}")?,
+                        false => write!(f, "\n  this one is settled if you {changes}")?,
+                    }
+                }
             }
         }
-    }
-    let names = way.iter().map(|&i| n.topology.nodes[i].name.clone());
-    let path = names.collect();
-    Conflict {
-        field,
-        upstream: up,
-        downstream: down,
-        path,
+        if self.conflicts.len() > 1 && self.mended {
+            f.write_str("\nwith all of these together the graph works")?;
+        }
+        if self.cut_short {
+            f.write_str("\nthe search for the cause ended at its limit: there may be more")?;
+        }
+        Ok(())
     }
 }
 
-/// The pad whose own demand, alone, cannot meet `against`: on this wire, or carried to it by
-/// converters that leave the field alone. The nearest one on the way.
-fn origin(
-    n: &Negotiation<'_>,
-    wire: usize,
-    field: Option<&str>,
-    against: &Caps,
-    near: usize,
-) -> Option<Side> {
-    let mut open = vec![wire];
-    let mut seen = open.clone();
-    let mut at = 0;
-    while let Some(&wire) = open.get(at) {
-        at += 1;
-        let rules_out = |d: &&Demand| match field {
-            Some(field) => {
-                d.caps.structures().iter().all(|s| {
-                    s.get(field).is_some_and(|set| {
-                        against
-                            .structures()
-                            .iter()
-                            .all(|o| o.get(field).is_some_and(|other| !set.meets(other)))
-                    })
-                }) && !d.caps.is_any()
-            }
-            None => d.caps.intersect(against).is_ok_and(|both| both.is_empty()),
-        };
-        let here = n.demands.iter().filter(|d| d.wire == wire);
-        let distance = |d: &&Demand| (d.node.abs_diff(near), d.node, !d.pad.is_sink());
-        if let Some(found) = here.filter(rules_out).min_by_key(distance) {
-            return Some(Side::of_demand(n, found));
-        }
-        let field = field?;
-        for arc in n.arcs.iter().filter(|a| a.to.0 == wire) {
-            if !seen.contains(&arc.from.0) && leaves_alone(n, arc, field) {
-                seen.push(arc.from.0);
-                open.push(arc.from.0);
-            }
-        }
-    }
-    None
-}
-
-/// Of an element that has its demand on two pads, the pad that looks at the other side is named.
-fn face_each_other(n: &Negotiation<'_>, way: &[usize], up: &mut Side, down: &mut Side) {
-    let leads_to = |from: usize, to: usize| {
-        let outputs = &n.topology.nodes[from].outputs;
-        outputs.iter().any(|&l| n.topology.links[l].to.node == to)
-    };
-    let ([first, second, ..], [.., before, last]) = (way, way) else {
-        return;
-    };
-    for (side, sink) in [
-        (up, !leads_to(*first, *second)),
-        (down, leads_to(*before, *last)),
-    ] {
-        let mut same = n
-            .demands
-            .iter()
-            .filter(|d| d.node == side.node && d.pad.is_sink() == sink && d.caps == side.caps);
-        if let Some(demand) = same.next() {
-            *side = Side::of_demand(n, demand);
-        }
-    }
-}
-
-/// Whether a converter passes a field through unchanged.
-fn leaves_alone(n: &Negotiation<'_>, arc: &Arc, field: &str) -> bool {
-    let domain = &n.domains[arc.from.0];
-    let Some(alone) = domain.structures().first().and_then(|s| only(field, s)) else {
-        return false;
-    };
-    let node = &n.topology.nodes[arc.node];
-    node.class
-        .transform_caps(n.world.entity(node.entity), arc.from.1, arc.to.1, &alone, 0)
-        .is_some_and(|to| to.caps.get(field) == alone.get(field))
-}
-
-/// The elements on the shortest way from one to another, in either direction of links.
-fn way(n: &Negotiation<'_>, from: usize, to: usize) -> Vec<usize> {
-    let count = n.topology.nodes.len();
-    let mut before = vec![usize::MAX; count];
-    let mut open = vec![from];
-    before[from] = from;
-    let mut at = 0;
-    while let Some(&node) = open.get(at) {
-        at += 1;
-        if node == to {
-            break;
-        }
-        let links = &n.topology.nodes[node];
-        let after = links.outputs.iter().map(|&l| n.topology.links[l].to.node);
-        let back = links.inputs.iter().map(|&l| n.topology.links[l].from.node);
-        for next in after.chain(back) {
-            if before[next] == usize::MAX {
-                before[next] = node;
-                open.push(next);
-            }
-        }
-    }
-    if before[to] == usize::MAX {
-        return Vec::new();
-    }
-    let mut way = vec![to];
-    let mut node = to;
-    while node != from {
-        node = before[node];
-        way.push(node);
-    }
-    way.reverse();
-    way
-}
+impl std::error::Error for Failure {}

@@ -4,11 +4,30 @@
 //! and back until nothing changes; then each piece of wire is fixed, sources first. Planning
 //! calls [`solve`] alone, and a run uses exactly what it answers.
 
+mod choose;
 mod conflict;
+mod cost;
+mod eliminate;
+mod exclude;
+mod explain;
+mod loss;
+mod minimal;
+mod parts;
+mod problem;
+mod quality;
+mod region;
+mod relation;
+mod repair;
+mod rows;
 mod solve;
+mod views;
+mod why;
 
-pub use conflict::{Conflict, Side};
-pub use solve::{Negotiation, NegotiationError, Solution};
+pub use conflict::{Change, Conflict, Failure, Side};
+pub use cost::{COST_KINDS, Cost};
+pub use solve::{NegotiationError, Refused, Request, Solution, solve, solve_request};
+pub use views::{LinkView, views};
+pub use why::reasons;
 
 use crate::element::PadCapsOf;
 use crate::pipelines::Works;
@@ -52,25 +71,6 @@ pub fn negotiate(world: &mut World) {
             }
         }
     }
-}
-
-/// Solves the caps of a graph, and asks each element whether it can work with them.
-///
-/// # Errors
-/// [`NegotiationError`].
-pub fn solve(
-    world: &World,
-    topology: &Topology,
-    limits: &Limits,
-) -> Result<Solution, NegotiationError> {
-    let solution = Negotiation::new(world, topology, limits)?.solve()?;
-    for (node, n) in topology.nodes.iter().enumerate().rev() {
-        let pads = solution.pads_of(topology, node);
-        n.class
-            .accept_caps(world.entity(n.entity), &pads)
-            .map_err(|error| NegotiationError::Element { node, error })?;
-    }
-    Ok(solution)
 }
 
 /// Tells pads and elements what was agreed, sinks first; `false` if one refused.

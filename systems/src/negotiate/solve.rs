@@ -1,27 +1,62 @@
-//! Narrowing what each piece of wire can have until nothing changes, then fixing it.
-//!
-//! Pads that must have the same caps (through queues, tees, filters, identities) are one *wire*.
-//! Each wire has the set of caps that it can still have; constraints of single pads narrow it
-//! once, converters narrow it from both sides until nothing changes. On graphs whose converters
-//! form a tree every value that is left is part of a solution, so fixing never has to go back;
-//! elsewhere other structures of a wire are tried in order.
+//! The caps of each link of a graph: asks the elements, finds the cheapest answer, and has each
+//! element accept it. Where one refuses, that choice is excluded and the search goes on.
 
-use super::conflict::{Conflict, Side, explain};
-use crate::element::{CapsQuery, Flow, PadAt, PadCapsOf, PeekError, Peeked};
+use super::choose::{Fix, choose};
+use super::conflict::Failure;
+use super::cost::Cost;
+use super::eliminate::{Bounds, Elimination, Joiner, Stop, eliminate};
+use super::exclude::{Refusal, without};
+use super::loss::with_losses;
+use super::parts::{Parts, What};
+use super::problem::{Factor, Frame, Problem};
+use super::region::regions;
+use super::relation::Shape;
+use super::{explain, repair};
+use crate::element::{PadAt, PadCapsOf, keep_values};
 use crate::state::Topology;
 use bevy_ecs::world::World;
-use std::collections::VecDeque;
-use std::sync::Arc as Shared;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use thiserror::Error;
-use tickpipe_components::caps::{Caps, CapsLimitError, Structure};
+use tickpipe_components::caps::{Caps, CapsLimitError, Features, Structure};
 use tickpipe_components::fault::ElementError;
+use tickpipe_components::id::ElementId;
 use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
+
+/// What is to be solved.
+pub struct Request<'a> {
+    /// The graph.
+    pub topology: &'a Topology,
+    /// Links that have their caps already.
+    pub pinned: &'a [(usize, Arc<Caps>)],
+    /// What a pad offers in place of what its element's `enum_caps` says.
+    pub offers: &'a BTreeMap<(ElementId, PadAt), Caps>,
+    /// Choices that elements refused when they were told, with what they said: they are excluded.
+    pub refused: &'a [Refused],
+}
+
+/// A choice that an element refused.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// The element, as an index into the topology's nodes.
+    pub node: usize,
+    /// What its pads would have had.
+    pub pads: PadCapsOf,
+    /// What it said.
+    pub error: ElementError,
+}
 
 /// The caps of each link.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// By link; ANY where nothing constrains it.
-    pub links: Vec<Shared<Caps>>,
+    pub links: Vec<Arc<Caps>>,
+    /// By link, what making its caps costs: the conversion of the element that feeds it, and what a
+    /// source does without.
+    pub costs: Vec<Cost>,
+    /// All of it together.
+    pub cost: Cost,
     /// Steps that it took.
     pub work: u64,
 }
@@ -40,10 +75,10 @@ impl Solution {
 /// Why there are no caps for a graph.
 #[derive(Debug, Error)]
 pub enum NegotiationError {
-    /// Two pads cannot agree.
+    /// Pads cannot agree.
     #[error("{0}")]
-    Conflict(Box<Conflict>),
-    /// An element could not say what it can do, or refused.
+    Conflict(Box<Failure>),
+    /// An element could not say what it can do, or refused every choice.
     #[error("{error}")]
     Element {
         /// The element, as an index into the topology's nodes.
@@ -67,437 +102,345 @@ pub enum NegotiationError {
     Caps(#[from] CapsLimitError),
 }
 
-/// What a single pad demands of its wire.
-#[derive(Clone, Debug)]
-pub(super) struct Demand {
-    pub(super) wire: usize,
-    pub(super) node: usize,
-    pub(super) pad: PadAt,
-    pub(super) caps: Caps,
+/// Solves the caps of a graph.
+///
+/// # Errors
+/// [`NegotiationError`].
+pub fn solve(
+    world: &World,
+    topology: &Topology,
+    limits: &Limits,
+) -> Result<Solution, NegotiationError> {
+    let request = Request {
+        topology,
+        pinned: &[],
+        offers: &BTreeMap::new(),
+        refused: &[],
+    };
+    solve_request(world, &request, limits)
 }
 
-/// Two pads of one element whose caps follow from one another.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arc {
-    pub(super) node: usize,
-    pub(super) from: (usize, PadAt),
-    pub(super) to: (usize, PadAt),
+/// Solves the caps of a graph of which some things are given.
+///
+/// # Errors
+/// [`NegotiationError`].
+pub fn solve_request(
+    world: &World,
+    request: &Request<'_>,
+    limits: &Limits,
+) -> Result<Solution, NegotiationError> {
+    Search::new(world, request, limits)?.run()
 }
 
-/// A graph's caps problem.
-pub struct Negotiation<'a> {
+/// One search: what was asked, and what was found and refused so far.
+pub(super) struct Search<'a> {
     pub(super) world: &'a World,
-    pub(super) topology: &'a Topology,
-    /// Per link its wire.
-    pub(super) wire_of: Vec<usize>,
-    /// Per wire its first link in graph order, which is the one that its source feeds.
-    first_link: Vec<usize>,
-    pub(super) demands: Vec<Demand>,
-    /// Per wire whether its source says what it emits.
-    spoken: Vec<bool>,
-    pub(super) arcs: Vec<Arc>,
-    arcs_from: Vec<Vec<usize>>,
-    arcs_to: Vec<Vec<usize>>,
-    pub(super) domains: Vec<Caps>,
-    /// What each wire would best have for the sake of those after it.
-    wishes: Vec<Caps>,
-    /// Domains as they were before the choice that is being tried.
-    trail: Vec<(usize, Caps)>,
-    limits: &'a Limits,
-    work: u64,
+    pub(super) request: &'a Request<'a>,
+    pub(super) limits: &'a Limits,
+    pub(super) parts: Parts,
+    pub(super) frame: Frame,
+    pub(super) joiner: Joiner,
+    problem: Problem,
+    refused: Option<NegotiationError>,
+    refusals: u64,
 }
 
-impl<'a> Negotiation<'a> {
-    /// Reads the problem: asks every pad what it can do.
-    ///
-    /// # Errors
-    /// [`NegotiationError::Element`] if an element cannot say, [`NegotiationError::Limit`] if it
-    /// does not stop answering.
-    pub fn new(
+impl<'a> Search<'a> {
+    pub(super) fn new(
         world: &'a World,
-        topology: &'a Topology,
+        request: &'a Request<'a>,
         limits: &'a Limits,
-    ) -> Result<Negotiation<'a>, NegotiationError> {
-        let (wire_of, first_link) = wires(topology);
-        let wires = first_link.len();
-        let mut n = Negotiation {
+    ) -> Result<Search<'a>, NegotiationError> {
+        let parts = Parts::ask(request, world, limits)?;
+        let frame = Frame::new(&parts);
+        let mut joiner = Joiner::new(Bounds::of(limits), frame.fields.len());
+        let problem = frame.problem(&parts, &mut joiner, |_| true)?;
+        let mut search = Search {
             world,
-            topology,
-            wire_of,
-            first_link,
-            demands: Vec::new(),
-            spoken: vec![false; wires],
-            arcs: Vec::new(),
-            arcs_from: vec![Vec::new(); wires],
-            arcs_to: vec![Vec::new(); wires],
-            domains: vec![Caps::any(); wires],
-            wishes: Vec::new(),
-            trail: Vec::new(),
+            request,
             limits,
-            work: 0,
+            parts,
+            frame,
+            joiner,
+            problem,
+            refused: None,
+            refusals: 0,
         };
-        for node in 0..topology.nodes.len() {
-            n.ask(node)?;
-            n.relate(node);
+        for refused in request.refused {
+            search.refuse(refused.clone())?;
         }
-        Ok(n)
+        Ok(search)
     }
 
-    fn pads(&self, node: usize) -> impl Iterator<Item = (usize, PadAt)> + use<'a> {
-        let n = &self.topology.nodes[node];
-        let sinks = n.inputs.iter().enumerate();
-        let sources = n.outputs.iter().enumerate();
-        sinks
-            .map(|(i, &l)| (l, PadAt::sink(i)))
-            .chain(sources.map(|(i, &l)| (l, PadAt::source(i))))
-    }
-
-    /// What each pad of an element can do.
-    fn ask(&mut self, node: usize) -> Result<(), NegotiationError> {
-        let n = &self.topology.nodes[node];
-        let entity = self.world.entity(n.entity);
-        let (world, topology) = (self.world, self.topology);
-        for (link, pad) in self.pads(node) {
-            let template = template(topology, world, node, pad);
-            let peek = |max: usize| peek(world, topology, node, max);
-            let query = CapsQuery {
-                template: &template,
-                peek: &peek,
-            };
-            if template.is_any() && n.class.terms.flow != Flow::Wire {
-                continue;
+    /// The best answer that every element accepts.
+    pub(super) fn run(mut self) -> Result<Solution, NegotiationError> {
+        loop {
+            let solution = self.next()?;
+            match self.ask_to_accept(&solution) {
+                None => return Ok(solution),
+                Some(refused) => self.refuse(refused)?,
             }
-            let mut caps = Caps::empty();
-            let most = self.limits.get(Limit::EnumCaps);
-            let mut index = 0;
-            loop {
-                let answer = n.class.enum_caps(entity, &query, pad, index);
-                match answer.map_err(|error| NegotiationError::Element { node, error })? {
-                    Some(structure) => caps.push(structure)?,
-                    None => break,
+        }
+    }
+
+    /// The best answer that was not refused.
+    pub(super) fn next(&mut self) -> Result<Solution, NegotiationError> {
+        let found = eliminate(
+            &mut self.joiner,
+            self.problem.relations(),
+            self.problem.wires(),
+            false,
+        );
+        let elimination = match found {
+            Ok(elimination) => elimination,
+            Err(Stop::Limit(limit)) => return Err(limit.into()),
+            Err(Stop::Dead(dead)) => {
+                // What an element said when it refused tells more than that nothing is left.
+                if let Some(refused) = self.refused.take() {
+                    return Err(refused);
                 }
-                index += 1;
-                self.limits.check(
-                    Limit::EnumCaps,
-                    &format!("answers of {} to enum_caps", n.name),
-                    u64::from(index),
-                )?;
-                debug_assert!(u64::from(index) <= most);
+                let dead = dead.into_iter().map(|f| self.problem.factors[f].part);
+                return Err(explain::failure(self, dead.collect()));
             }
-            if index == 0 && template.is_any() {
-                continue;
-            }
-            let wire = self.wire_of[link];
-            self.spoken[wire] |= !pad.is_sink() && self.first_link[wire] == link;
-            self.demands.push(Demand {
-                wire,
-                node,
-                pad,
+        };
+        let lossy = if can_lose(&self.problem, &self.parts) {
+            let regions = regions(&self.problem, &elimination, &mut self.joiner)?;
+            with_losses(&self.problem, &self.parts, &regions, &mut self.joiner)?
+        } else {
+            None
+        };
+        let Some(lossy) = lossy else {
+            return self.answer(&self.problem_view(), &elimination);
+        };
+        match eliminate(&mut self.joiner, lossy.relations(), lossy.wires(), false) {
+            Ok(elimination) => self.answer(&View::Other(lossy), &elimination),
+            Err(Stop::Limit(limit)) => Err(limit.into()),
+            // Cannot be: splitting rows keeps the answers of the least cost.
+            Err(Stop::Dead(_)) => self.answer(&self.problem_view(), &elimination),
+        }
+    }
+
+    fn problem_view(&self) -> View {
+        View::Own
+    }
+
+    fn answer(
+        &mut self,
+        view: &View,
+        elimination: &Elimination,
+    ) -> Result<Solution, NegotiationError> {
+        let problem = match view {
+            View::Own => &self.problem,
+            View::Other(problem) => problem,
+        };
+        let fixer = Fixer {
+            world: self.world,
+            topology: self.request.topology,
+            problem,
+            spoken: spoken(&self.parts, problem),
+            open: Cell::new(None),
+        };
+        let fixed = choose(problem, elimination, &mut self.joiner, &fixer)?;
+        let wires: Vec<Arc<Caps>> = fixed
+            .iter()
+            .map(|s| Arc::new(s.clone().map_or_else(Caps::any, Caps::from)))
+            .collect();
+        if let Some((wire, caps)) = fixer.open.take() {
+            let topology = self.request.topology;
+            let from = topology.links[problem.first_link[wire as usize]].from;
+            return Err(NegotiationError::Open {
+                pad: topology.end_name(self.world, from),
                 caps,
             });
         }
-        Ok(())
-    }
-
-    /// Which pads of an element follow from which.
-    fn relate(&mut self, node: usize) {
-        let pads: Vec<(usize, PadAt)> = self.pads(node).collect();
-        let related: Vec<((usize, PadAt), (usize, PadAt))> =
-            match self.topology.nodes[node].class.terms.flow {
-                Flow::Wire | Flow::Separate => Vec::new(),
-                Flow::Convert => pads
-                    .iter()
-                    .filter(|p| p.1.is_sink())
-                    .flat_map(|&s| {
-                        let sources = pads.iter().filter(|p| !p.1.is_sink());
-                        sources.map(move |&o| (s, o))
-                    })
-                    .collect(),
-                Flow::Lead => {
-                    let others = pads.iter().filter(|p| p.1.is_sink() && p.1.index > 0);
-                    others.map(|&p| (pads[0], p)).collect()
+        let links = self.request.topology.links.len();
+        let mut costs = vec![Cost::ZERO; links];
+        for factor in &problem.factors {
+            let cost = spent(problem, factor, &fixed);
+            if cost != Cost::ZERO {
+                let link = told_at(&self.parts, factor.part);
+                if let Some(at) = costs.get_mut(link) {
+                    *at = *at + cost;
                 }
-            };
-        for (a, b) in related {
-            for (from, to) in [(a, b), (b, a)] {
-                self.arcs_from[self.wire_of[from.0]].push(self.arcs.len());
-                self.arcs_to[self.wire_of[to.0]].push(self.arcs.len());
-                self.arcs.push(Arc {
-                    node,
-                    from: (self.wire_of[from.0], from.1),
-                    to: (self.wire_of[to.0], to.1),
-                });
             }
         }
-    }
-
-    /// Finds the caps of each link.
-    ///
-    /// # Errors
-    /// [`NegotiationError`].
-    pub fn solve(mut self) -> Result<Solution, NegotiationError> {
-        for i in 0..self.demands.len() {
-            let wire = self.demands[i].wire;
-            let met = self.domains[wire].intersect(&self.demands[i].caps)?;
-            if met.is_empty() {
-                let demand = self.demands[i].clone();
-                return Err(self.conflict_at(wire, Side::of_demand(&self, &demand)));
-            }
-            self.domains[wire] = met;
-        }
-        self.propagate((0..self.domains.len()).collect())?;
-        self.look_ahead()?;
-        for wire in 0..self.domains.len() {
-            self.fix(wire)?;
-        }
-        let wires: Vec<Shared<Caps>> = self.domains.into_iter().map(Shared::new).collect();
-        let links = self.wire_of.iter().map(|&w| Shared::clone(&wires[w]));
+        let wire_of = &problem.wire_of[..links];
         Ok(Solution {
-            links: links.collect(),
-            work: self.work,
+            links: wire_of
+                .iter()
+                .map(|&w| Arc::clone(&wires[w as usize]))
+                .collect(),
+            cost: elimination.cost,
+            costs,
+            work: self.joiner.work,
         })
     }
 
-    /// Narrows the neighbours of the wires that changed, until nothing changes.
-    fn propagate(&mut self, changed: VecDeque<usize>) -> Result<(), NegotiationError> {
-        let mut queue = changed;
-        let mut queued = vec![false; self.domains.len()];
-        queue.iter().for_each(|&w| queued[w] = true);
-        while let Some(wire) = queue.pop_front() {
-            queued[wire] = false;
-            for i in 0..self.arcs_from[wire].len() {
-                let arc = self.arcs[self.arcs_from[wire][i]];
-                let Some(reachable) = self.image(&arc)? else {
-                    continue;
-                };
-                let to = arc.to.0;
-                let met = self.domains[to].intersect(&reachable)?;
-                if met.is_empty() {
-                    let side = Side::across(self, &arc, reachable);
-                    return Err(self.conflict_at(to, side));
-                }
-                if met != self.domains[to] {
-                    let old = core::mem::replace(&mut self.domains[to], met);
-                    self.trail.push((to, old));
-                    if !queued[to] {
-                        queued[to] = true;
-                        queue.push_back(to);
-                    }
-                }
+    /// The first element that refuses an answer, sinks first.
+    fn ask_to_accept(&self, solution: &Solution) -> Option<Refused> {
+        let topology = self.request.topology;
+        for (node, n) in topology.nodes.iter().enumerate().rev() {
+            let pads = solution.pads_of(topology, node);
+            let entity = self.world.entity(n.entity);
+            if let Err(error) = n.class.accept_caps(entity, &pads) {
+                return Some(Refused { node, pads, error });
             }
         }
+        None
+    }
+
+    /// Excludes what an element refused.
+    pub(super) fn refuse(&mut self, refused: Refused) -> Result<(), NegotiationError> {
+        let Refused { node, pads, error } = refused;
+        self.refusals += 1;
+        self.limits.check(
+            Limit::CapsRefusals,
+            "choices that elements refused",
+            self.refusals,
+        )?;
+        let n = &self.request.topology.nodes[node];
+        let links = n.inputs.iter().chain(&n.outputs);
+        let had = pads.sinks.iter().chain(&pads.sources);
+        let mut caps: Vec<(u32, Structure)> = links
+            .zip(had)
+            .filter_map(|(&l, caps)| Some((self.problem.wire_of[l], caps.first()?.clone())))
+            .collect();
+        caps.sort_by_key(|c| c.0);
+        caps.dedup_by_key(|c| c.0);
+        self.refused
+            .get_or_insert(NegotiationError::Element { node, error });
+        let parts = &self.parts;
+        let of_node = |part: usize| parts.parts[part].node == node;
+        let refusal = Refusal { caps };
+        let relation = without(&self.problem, &mut self.joiner, &refusal, &of_node)?;
+        self.problem.factors.push(Factor {
+            part: usize::MAX,
+            rank: self.parts.rank[node],
+            relation,
+            said: None,
+            forward: None,
+        });
         Ok(())
     }
+}
 
-    /// What `to` can have given what `from` can; `None` if that says nothing.
-    fn image(&mut self, arc: &Arc) -> Result<Option<Caps>, NegotiationError> {
-        let domain = self.domains[arc.from.0].clone();
-        self.image_of(arc, &domain)
+enum View {
+    Own,
+    Other(Problem),
+}
+
+/// Whether any row converts, or any source has a choice that may be poorer.
+fn can_lose(problem: &Problem, parts: &Parts) -> bool {
+    problem.factors.iter().any(|f| {
+        let charged = matches!(
+            parts.parts.get(f.part).map(|p| &p.what),
+            Some(What::Demand { charged: true, .. })
+        );
+        f.forward.is_some() || charged
+    })
+}
+
+/// The link at which the cost of a part is told.
+fn told_at(parts: &Parts, part: usize) -> usize {
+    match parts.parts.get(part).map(|p| &p.what) {
+        Some(What::Ways { to, .. }) => to.0,
+        Some(What::Demand { link, .. }) => *link,
+        _ => usize::MAX,
     }
+}
 
-    pub(super) fn image_of(
-        &mut self,
-        arc: &Arc,
-        domain: &Caps,
-    ) -> Result<Option<Caps>, NegotiationError> {
-        if domain.is_any() {
-            return Ok(None);
-        }
-        let n = &self.topology.nodes[arc.node];
-        let entity = self.world.entity(n.entity);
-        let mut image = Caps::empty();
-        for structure in domain.structures() {
-            let mut index = 0;
-            while let Some(to) = n
-                .class
-                .transform_caps(entity, arc.from.1, arc.to.1, structure, index)
-            {
-                image.push(to.caps)?;
-                index += 1;
-                self.work += 1;
-                self.limits.check(
-                    Limit::EnumCaps,
-                    &format!("answers of {} to transform_caps", n.name),
-                    u64::from(index),
-                )?;
-            }
-        }
-        self.limits
-            .check(Limit::CapsWork, "steps of this negotiation", self.work)?;
-        Ok(Some(largest(&image)?))
+/// What a relation costs with fixed caps: its cheapest row that allows them.
+fn spent(problem: &Problem, factor: &Factor, fixed: &[Option<Structure>]) -> Cost {
+    let relation = &factor.relation;
+    if relation.rows.iter().all(|r| r.cost == Cost::ZERO) {
+        return Cost::ZERO;
     }
-
-    /// Fixes a wire; everything upstream of it is fixed already.
-    fn fix(&mut self, wire: usize) -> Result<(), NegotiationError> {
-        if self.domains[wire].is_any() {
-            return Ok(());
-        }
-        let from = self.topology.links[self.first_link[wire]].from;
-        let (node, pad) = (from.node, PadAt::source(from.index));
-        let n = &self.topology.nodes[node];
-        let entity = self.world.entity(n.entity);
-        let converts = n.class.terms.flow == Flow::Convert;
-        if !converts && !self.spoken[wire] && !self.domains[wire].is_fixed() {
-            let end = self.topology.end(node, pad);
-            return Err(NegotiationError::Open {
-                pad: end.map_or_else(String::new, |e| self.topology.end_name(self.world, e)),
-                caps: self.domains[wire].to_string(),
-            });
-        }
-        let other = self.arcs_to[wire]
-            .iter()
-            .map(|&a| &self.arcs[a])
-            .find(|a| a.node == node && a.from.1.is_sink())
-            .and_then(|a| self.domains[a.from.0].structures().first().cloned());
-        let choices = self.choices(wire)?;
-        let mut first_error = None;
-        for structure in choices.structures() {
-            let fixed = n.class.fixate(entity, pad, structure, other.as_ref());
-            self.trail.clear();
-            let old = core::mem::replace(&mut self.domains[wire], Caps::from(fixed));
-            self.trail.push((wire, old));
-            match self.propagate(VecDeque::from([wire])) {
-                Ok(()) => return Ok(()),
-                Err(error) => {
-                    while let Some((wire, old)) = self.trail.pop() {
-                        self.domains[wire] = old;
-                    }
-                    first_error.get_or_insert(error);
-                }
-            }
-        }
-        first_error.map_or(Ok(()), Err)
-    }
-
-    /// Works out, from the last wire to the first, what each can have so that the converters after
-    /// it have nothing to convert, as far down as that is possible.
-    fn look_ahead(&mut self) -> Result<(), NegotiationError> {
-        self.wishes = self.domains.clone();
-        for wire in (0..self.domains.len()).rev() {
-            let Some(next) = self.follower(wire) else {
+    let fields = problem.fields.len();
+    let allowed = |row: &super::relation::Row| {
+        let mut row = row.clone();
+        for &wire in &relation.scope {
+            let Some(caps) = &fixed[wire as usize] else {
                 continue;
             };
-            let both = self.domains[wire].intersect(&self.wishes[next])?;
-            if !both.is_empty() && both.structures().len() <= MOST_WISHES {
-                self.wishes[wire] = both;
-            }
+            let value = problem.fields.row(caps);
+            let shape = Shape::new(&relation.scope, &[wire], None, fields);
+            row = shape.join(&row, &value)?;
         }
-        Ok(())
-    }
+        Some(row.cost)
+    };
+    let costs = relation.rows.iter().filter_map(allowed);
+    costs.min().unwrap_or_default()
+}
 
-    /// The wire after the converter that a wire leads to.
-    fn follower(&self, wire: usize) -> Option<usize> {
-        let arcs = self.arcs_from[wire].iter().map(|&a| &self.arcs[a]);
-        let mut down = arcs.filter(|a| a.from.1.is_sink() && !a.to.1.is_sink());
-        down.next().map(|a| a.to.0).filter(|&next| next > wire)
-    }
-
-    /// What a wire can have, best first: what converters after it need not convert, then the rest.
-    fn choices(&self, wire: usize) -> Result<Caps, NegotiationError> {
-        let mut choices = self.domains[wire].intersect(&self.wishes[wire])?;
-        choices.append(&self.domains[wire])?;
-        Ok(choices)
-    }
-
-    fn conflict_at(&self, wire: usize, side: Side) -> NegotiationError {
-        NegotiationError::Conflict(Box::new(explain(self, wire, side)))
+/// The same with any features made plain memory, which every element has.
+fn settled(allowed: &Structure) -> Structure {
+    match allowed.features() {
+        Features::Any => allowed.clone().with_features(Features::System),
+        _ => allowed.clone(),
     }
 }
 
-/// The structures that no other one contains: what can come across a converter is a set, and its
-/// order says nothing. Without this, converters of different kinds in a row double it each time.
-fn largest(caps: &Caps) -> Result<Caps, CapsLimitError> {
-    let all = caps.structures();
-    let mut kept = Caps::empty();
-    for (i, structure) in all.iter().enumerate() {
-        // Of equal ones the first stays.
-        let mut others = all.iter().enumerate().filter(|(j, _)| *j != i);
-        let inside = |(j, other): (usize, &Structure)| {
-            structure.is_subset(other) && (j < i || !other.is_subset(structure))
+/// Fixes wires as the elements that feed them say.
+struct Fixer<'a> {
+    world: &'a World,
+    topology: &'a Topology,
+    problem: &'a Problem,
+    /// By wire, whether what feeds it says anything of it.
+    spoken: Vec<bool>,
+    /// The first wire that was left open by all, and what is left of it.
+    open: Cell<Option<(u32, String)>>,
+}
+
+/// By wire, whether what feeds it says anything of it.
+fn spoken(parts: &Parts, problem: &Problem) -> Vec<bool> {
+    let mut spoken = vec![false; problem.wires()];
+    for part in &parts.parts {
+        let link = match &part.what {
+            What::Demand { link, pad, .. } if !pad.is_sink() => *link,
+            What::Ways { to, .. } if !to.1.is_sink() => to.0,
+            What::Pinned { link, .. } => *link,
+            _ => continue,
         };
-        if !others.any(inside) {
-            kept.push(structure.clone())?;
-        }
+        let wire = problem.wire_of[link] as usize;
+        spoken[wire] |=
+            problem.first_link[wire] == link || matches!(part.what, What::Pinned { .. });
     }
-    Ok(kept)
+    spoken
 }
 
-/// Structures of a wish; where it would fall into more, the wire's own order decides.
-const MOST_WISHES: usize = 64;
-
-/// Joins links that must have the same caps. Per link its wire, and per wire its first link;
-/// wires are numbered in that order.
-fn wires(topology: &Topology) -> (Vec<usize>, Vec<usize>) {
-    let mut parent: Vec<usize> = (0..topology.links.len()).collect();
-    fn root(parent: &mut [usize], mut link: usize) -> usize {
-        while parent[link] != link {
-            parent[link] = parent[parent[link]];
-            link = parent[link];
-        }
-        link
-    }
-    for node in &topology.nodes {
-        let joined: Vec<usize> = match node.class.terms.flow {
-            Flow::Wire => node.inputs.iter().chain(&node.outputs).copied().collect(),
-            Flow::Lead => node
-                .inputs
-                .first()
-                .into_iter()
-                .chain(&node.outputs)
-                .copied()
-                .collect(),
-            Flow::Convert | Flow::Separate => Vec::new(),
+impl Fix for Fixer<'_> {
+    fn fix(&self, wire: u32, allowed: &Structure, fixed: &[Option<Structure>]) -> Structure {
+        let link = self.problem.first_link[wire as usize];
+        let Some(edge) = self.topology.links.get(link) else {
+            // The lower half of a link into which something was put.
+            return keep_values(allowed, None);
         };
-        for pair in joined.windows(2) {
-            let (a, b) = (root(&mut parent, pair[0]), root(&mut parent, pair[1]));
-            parent[a.max(b)] = a.min(b);
+        if !self.spoken[wire as usize] && !allowed.is_fixed() {
+            let earlier = self.open.take();
+            self.open
+                .set(earlier.or_else(|| Some((wire, allowed.to_string()))));
         }
-    }
-    let mut number = vec![usize::MAX; parent.len()];
-    let mut first_link = Vec::new();
-    let mut wire_of = Vec::with_capacity(parent.len());
-    for link in 0..parent.len() {
-        let r = root(&mut parent, link);
-        if number[r] == usize::MAX {
-            number[r] = first_link.len();
-            first_link.push(link);
+        let allowed = &settled(allowed);
+        let node = &self.topology.nodes[edge.from.node];
+        let pad = PadAt::source(edge.from.index);
+        let before = node.inputs.first().map(|&l| self.problem.wire_of[l]);
+        let other = before
+            .filter(|w| *w != wire)
+            .and_then(|w| fixed[w as usize].as_ref());
+        let entity = self.world.entity(node.entity);
+        let chosen = node.class.fixate(entity, pad, allowed, other);
+        let inside = chosen.is_fixed() && chosen.is_subset(allowed);
+        if inside {
+            chosen
+        } else {
+            keep_values(allowed, other)
         }
-        wire_of.push(number[r]);
-    }
-    (wire_of, first_link)
-}
-
-/// The caps of a pad's template.
-fn template(topology: &Topology, world: &World, node: usize, pad: PadAt) -> Caps {
-    let info = topology
-        .end(node, pad)
-        .and_then(|end| world.get::<tickpipe_components::graph::Pad>(end.pad));
-    let templates = &topology.nodes[node].class.terms.pads;
-    info.and_then(|i| templates.get(i.template))
-        .map_or_else(Caps::any, |t| t.caps.clone())
-}
-
-/// The first bytes that will arrive on sink pad 0 of a node.
-fn peek(world: &World, topology: &Topology, node: usize, max: usize) -> Result<Peeked, PeekError> {
-    let mut at = node;
-    loop {
-        let n = &topology.nodes[at];
-        let not_bytes = || PeekError::NotBytes(topology.nodes[node].name.clone());
-        if let Some(bytes) = n.class.peek(world.entity(n.entity), max)? {
-            let whole = bytes.len() < max;
-            return Ok(Peeked { bytes, whole });
-        }
-        if at != node && n.class.terms.flow != Flow::Wire {
-            return Err(not_bytes());
-        }
-        let &link = n.inputs.first().ok_or_else(not_bytes)?;
-        at = topology.links[link].from.node;
     }
 }
 
-/// Structures of both in which a field differs, for tests of what is tied.
-pub(super) fn only(field: &str, structure: &Structure) -> Option<Structure> {
-    let mut alone = Structure::new(structure.media());
-    alone.set(field, structure.get(field)?.clone()).ok()?;
-    Some(alone)
+impl Search<'_> {
+    /// The catalogue of changes that may make a graph work.
+    pub(super) fn catalogue(&self) -> Vec<repair::Entry> {
+        repair::catalogue(self.world, self.limits)
+    }
 }

@@ -9,7 +9,7 @@ mod topology;
 
 pub use topology::{Edge, End, Node, Topology, TopologyError};
 
-use crate::negotiate::{Conflict, Solution};
+use crate::negotiate::{Failure, Solution};
 use crate::pipelines::{WorkSlot, Works};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
@@ -42,7 +42,7 @@ pub struct Graphs {
     /// The entities of each pipeline's pools and buffers.
     pub memory: Vec<Vec<Entity>>,
     /// Why each pipeline's last start found no caps, if it did not.
-    pub conflicts: BTreeMap<PipelineId, Conflict>,
+    pub conflicts: BTreeMap<PipelineId, Failure>,
 }
 
 impl Graphs {

@@ -1,0 +1,520 @@
+//! Turns parts that cannot be fulfilled into a conflict that a person can read, and looks for
+//! changes that settle it.
+
+use super::conflict::{Change, Conflict, Failure, Side};
+use super::eliminate::{Bounds, Joiner};
+use super::minimal::{Checker, Member};
+use super::parts::{Part, Parts, What};
+use super::problem::Frame;
+use super::repair::{Entry, without};
+use super::solve::{NegotiationError, Search};
+use crate::element::{Flow, PadAt};
+use crate::state::Topology;
+use bevy_ecs::world::World;
+use std::rc::Rc;
+use tickpipe_components::caps::{Caps, Structure};
+use tickpipe_components::limits::LimitExceeded;
+
+/// Conflicts that are told at most.
+const MOST_CONFLICTS: usize = 8;
+/// Links of a path that are tried, from its end, for a change.
+const MOST_LINKS: usize = 8;
+/// Steps that explaining may take, as a multiple of what the search may.
+const MORE_WORK: u64 = 8;
+
+/// Why parts of a graph cannot be fulfilled: the error to answer with.
+pub(super) fn failure(search: &Search<'_>, dead: Vec<usize>) -> NegotiationError {
+    let mut failure = Failure {
+        conflicts: Vec::new(),
+        mended: false,
+        cut_short: false,
+    };
+    match find_all(search, dead, &mut failure) {
+        Ok(()) => {}
+        Err(limit) => {
+            if failure.conflicts.is_empty() {
+                return limit.into();
+            }
+            failure.cut_short = true;
+        }
+    }
+    NegotiationError::Conflict(Box::new(failure))
+}
+
+/// A graph in which some things were changed.
+pub(super) struct Tried {
+    pub(super) parts: Parts,
+    pub(super) frame: Frame,
+}
+
+impl Tried {
+    pub(super) fn new(parts: Parts) -> Tried {
+        let frame = Frame::new(&parts);
+        Tried { parts, frame }
+    }
+
+    pub(super) fn checker<'a>(&'a self, joiner: &'a mut Joiner) -> Checker<'a> {
+        Checker {
+            parts: &self.parts,
+            frame: &self.frame,
+            joiner,
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<usize> {
+        (0..self.parts.parts.len()).collect()
+    }
+}
+
+/// Finds conflicts one after the other, each in the graph with the changes for those before.
+fn find_all(
+    search: &Search<'_>,
+    dead: Vec<usize>,
+    failure: &mut Failure,
+) -> Result<(), LimitExceeded> {
+    let teller = Teller {
+        world: search.world,
+        topology: search.request.topology,
+    };
+    let catalogue = search.catalogue();
+    let mut tried = Tried::new(search.parts.clone());
+    let mut dead = Some(dead);
+    let mut settled = true;
+    while let Some(now) = dead.take() {
+        if failure.conflicts.len() == MOST_CONFLICTS {
+            failure.cut_short = true;
+            break;
+        }
+        let bounds = Bounds::of(search.limits);
+        let bounds = Bounds {
+            work: bounds.work.saturating_mul(MORE_WORK),
+            ..bounds
+        };
+        let mut joiner = Joiner::new(bounds, tried.frame.fields.len());
+        let members = tried.checker(&mut joiner).minimal(now)?;
+        let told = teller.conflict(&tried, &mut joiner, &members)?;
+        let path = told.1;
+        failure.conflicts.push(told.0);
+        let mend = teller.mend(&tried, &members, &path, &catalogue, search)?;
+        let next = match mend {
+            Some((changes, parts)) => {
+                if let Some(last) = failure.conflicts.last_mut() {
+                    last.fix = changes;
+                }
+                parts
+            }
+            None => {
+                // The others are looked for as if this one were settled.
+                settled = false;
+                let gone = members.last().cloned().unwrap_or_default();
+                without(&tried.parts, |p| gone.contains(&p))
+            }
+        };
+        tried = Tried::new(next);
+        let mut joiner = Joiner::new(bounds, tried.frame.fields.len());
+        let all = tried.all();
+        dead = tried.checker(&mut joiner).dead(&all, false)?;
+    }
+    failure.mended = settled && !failure.cut_short;
+    Ok(())
+}
+
+pub(super) struct Teller<'a> {
+    pub(super) world: &'a World,
+    pub(super) topology: &'a Topology,
+}
+
+impl Teller<'_> {
+    /// A conflict, and the nodes between its ends.
+    pub(super) fn conflict(
+        &self,
+        tried: &Tried,
+        joiner: &mut Joiner,
+        members: &[Member],
+    ) -> Result<(Conflict, Vec<usize>), LimitExceeded> {
+        let parts: Vec<usize> = members.iter().flatten().copied().collect();
+        // Fields that are not needed are taken away one after the other.
+        let mut small = Parts {
+            parts: Vec::new(),
+            ..tried.parts.clone()
+        };
+        let wires = tried.parts.parts.iter();
+        small.parts.extend(
+            wires
+                .filter(|p| matches!(p.what, What::Wire { .. }))
+                .cloned(),
+        );
+        let first = small.parts.len();
+        small
+            .parts
+            .extend(parts.iter().map(|&p| tried.parts.parts[p].clone()));
+        let chosen: Vec<usize> = (first..small.parts.len()).collect();
+        let mut names: Vec<String> = Vec::new();
+        for part in &small.parts[first..] {
+            for structure in structures(&part.what) {
+                names.extend(structure.fields().map(|(name, _)| name.to_owned()));
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        let mut needed = Vec::new();
+        for name in names {
+            let fewer = Parts {
+                parts: small
+                    .parts
+                    .iter()
+                    .map(|p| without_field(p, &name))
+                    .collect(),
+                ..small.clone()
+            };
+            let mut checker = Checker {
+                parts: &fewer,
+                frame: &tried.frame,
+                joiner: &mut *joiner,
+            };
+            match checker.dead(&chosen, false)? {
+                Some(_) => small = fewer,
+                None => needed.push(name),
+            }
+        }
+        // A converter that only passes the fields on is on the path and no party.
+        let mut parties: Vec<usize> = Vec::new();
+        for (i, &part) in parts.iter().enumerate() {
+            if !matches!(tried.parts.parts[part].what, What::Ways { .. }) || members.len() <= 1 {
+                parties.push(part);
+                continue;
+            }
+            let at = first + i;
+            let mut passing = small.clone();
+            passing.parts[at] = without_sets(&passing.parts[at]);
+            let mut checker = Checker {
+                parts: &passing,
+                frame: &tried.frame,
+                joiner: &mut *joiner,
+            };
+            if checker.dead(&chosen, false)?.is_none() {
+                parties.push(part);
+            }
+        }
+        parties.sort_by_key(|&p| (tried.parts.rank[tried.parts.parts[p].node], p));
+        let mut nodes: Vec<usize> = parties.iter().map(|&p| tried.parts.parts[p].node).collect();
+        let ends = (nodes.first().copied(), nodes.last().copied());
+        nodes.dedup();
+        let path = match ends {
+            (Some(a), Some(b)) => self.way(a, b),
+            _ => Vec::new(),
+        };
+        let mut sides: Vec<Side> = Vec::new();
+        let mut told: Vec<usize> = Vec::new();
+        for &party in &parties {
+            if told.contains(&party) {
+                continue;
+            }
+            // Of an element that says the same on several pads, the pad that faces the other side.
+            let member = members.iter().find(|m| m.contains(&party));
+            let alike = parties.iter().copied();
+            let alike: Vec<usize> = alike
+                .filter(|p| member.is_some_and(|m| m.contains(p)))
+                .collect();
+            let faces = alike
+                .iter()
+                .copied()
+                .find(|&p| self.faces(&tried.parts.parts[p], &path));
+            sides.push(self.side(&tried.parts.parts[faces.unwrap_or(party)], &needed));
+            told.extend(alike);
+        }
+        let conflict = Conflict {
+            fields: needed,
+            sides,
+            path: path.iter().map(|&n| self.name(n)).collect(),
+            fix: Vec::new(),
+        };
+        Ok((conflict, path))
+    }
+
+    /// Whether the pad of a demand leads to its neighbour on a path: the next one, or, of the last
+    /// element, the one before.
+    fn faces(&self, part: &Part, path: &[usize]) -> bool {
+        let What::Demand { link, .. } = &part.what else {
+            return false;
+        };
+        let Some(at) = path.iter().position(|n| *n == part.node) else {
+            return false;
+        };
+        let neighbour = path.get(at + 1).or_else(|| path.get(at.checked_sub(1)?));
+        let link = self.topology.links.get(*link);
+        link.zip(neighbour)
+            .is_some_and(|(l, n)| [l.from.node, l.to.node].contains(n))
+    }
+
+    fn name(&self, node: usize) -> String {
+        let node = self.topology.nodes.get(node);
+        node.map_or_else(|| "(inserted)".to_owned(), |n| n.name.clone())
+    }
+
+    fn pad(&self, node: usize, pad: PadAt) -> String {
+        match (
+            self.topology.nodes.get(node),
+            self.topology
+                .nodes
+                .get(node)
+                .and_then(|_| self.topology.end(node, pad)),
+        ) {
+            (Some(_), Some(end)) => self.topology.end_name(self.world, end),
+            _ => self.name(node),
+        }
+    }
+
+    fn side(&self, part: &Part, fields: &[String]) -> Side {
+        let (pad, caps): (PadAt, Caps) = match &part.what {
+            What::Demand { pad, caps, .. } => (*pad, caps.iter().cloned().collect()),
+            What::Pinned { link, caps } => {
+                let from = self.topology.links[*link].from;
+                return Side {
+                    pad: self.topology.end_name(self.world, from),
+                    value: values(std::slice::from_ref(caps), fields),
+                    caps: caps.to_string(),
+                };
+            }
+            What::Ways { from, ways, .. } => {
+                let mut rows: Vec<String> = Vec::new();
+                for way in ways.iter() {
+                    let text = |s: &Option<Structure>| {
+                        s.as_ref().map_or_else(
+                            || "ANY".to_owned(),
+                            |s| values(std::slice::from_ref(s), fields),
+                        )
+                    };
+                    let row = format!("{} -> {}", text(&way.takes), text(&way.makes));
+                    if !rows.contains(&row) {
+                        rows.push(row);
+                    }
+                }
+                return Side {
+                    pad: self.pad(part.node, from.1),
+                    value: rows.join(" | "),
+                    caps: ways
+                        .iter()
+                        .filter_map(|w| w.takes.clone())
+                        .collect::<Caps>()
+                        .to_string(),
+                };
+            }
+            What::Wire { .. } => (PadAt::sink(0), Caps::any()),
+        };
+        Side {
+            pad: self.pad(part.node, pad),
+            value: values(caps.structures(), fields),
+            caps: caps.to_string(),
+        }
+    }
+
+    /// Changes that settle a conflict, and the parts with them made.
+    fn mend(
+        &self,
+        tried: &Tried,
+        members: &[Member],
+        path: &[usize],
+        catalogue: &[Entry],
+        search: &Search<'_>,
+    ) -> Result<Option<(Vec<Change>, Parts)>, LimitExceeded> {
+        let mut subset = vec![false; tried.parts.parts.len()];
+        members.iter().flatten().for_each(|&p| subset[p] = true);
+        let settles = |parts: &Parts| -> Result<bool, LimitExceeded> {
+            let frame = Frame::new(parts);
+            let mut joiner = Joiner::new(Bounds::of(search.limits), frame.fields.len());
+            let mut checker = Checker {
+                parts,
+                frame: &frame,
+                joiner: &mut joiner,
+            };
+            let chosen: Vec<usize> = (0..parts.parts.len())
+                .filter(|&p| p >= subset.len() || subset[p])
+                .collect();
+            Ok(checker.dead(&chosen, false)?.is_none())
+        };
+        let links = self.links(path);
+        let insert = |parts: &Parts, link: usize, entry: &Entry| {
+            let node = parts.rank.len().max(self.topology.nodes.len());
+            let feeder = self.topology.links[link].from.node;
+            parts.with_insert(link, feeder, node, Rc::clone(&entry.ways))
+        };
+        let change = |link: usize, entry: &Entry| Change::Insert {
+            class: entry.class.clone(),
+            from: self.topology.from_name(self.world, link),
+            to: self.topology.to_name(self.world, link),
+        };
+        for entry in catalogue {
+            for &link in &links {
+                let parts = insert(&tried.parts, link, entry);
+                if settles(&parts)? {
+                    return Ok(Some((vec![change(link, entry)], parts)));
+                }
+            }
+        }
+        for first in catalogue {
+            for second in catalogue {
+                for &link in &links {
+                    // The second one stands before the first.
+                    let parts = insert(&insert(&tried.parts, link, first), link, second);
+                    if first.class != second.class && settles(&parts)? {
+                        let changes = vec![change(link, second), change(link, first)];
+                        return Ok(Some((changes, parts)));
+                    }
+                }
+            }
+        }
+        for member in members.iter().rev() {
+            let node = tried.parts.parts[member[0]].node;
+            let filter = self.topology.nodes.get(node).is_some_and(|n| {
+                n.class.terms.flow == Flow::Wire && n.inputs.len() == 1 && n.outputs.len() == 1
+            });
+            if !filter {
+                continue;
+            }
+            let removed = |p: usize| tried.parts.parts[p].node == node;
+            let parts = without(&tried.parts, removed);
+            let change = Change::Remove {
+                element: self.name(node),
+            };
+            return Ok(Some((vec![change], parts)));
+        }
+        Ok(None)
+    }
+
+    /// Links of a path that are worth trying, the last first.
+    fn links(&self, path: &[usize]) -> Vec<usize> {
+        let between = |pair: &[usize]| {
+            let node = &self.topology.nodes[pair[0]];
+            let down = node.outputs.iter().chain(&node.inputs).copied();
+            down.into_iter().find(|&l| {
+                let link = &self.topology.links[l];
+                [link.from.node, link.to.node].contains(&pair[1])
+            })
+        };
+        let mut links: Vec<usize> = path.windows(2).filter_map(between).collect();
+        links.reverse();
+        if links.len() > MOST_LINKS {
+            let first = links.last().copied();
+            links.truncate(MOST_LINKS - 1);
+            links.extend(first);
+        }
+        links
+    }
+
+    /// The elements on the shortest way from one to another, in either direction of links.
+    fn way(&self, from: usize, to: usize) -> Vec<usize> {
+        let nodes = &self.topology.nodes;
+        if from >= nodes.len() || to >= nodes.len() {
+            return Vec::new();
+        }
+        let mut before = vec![usize::MAX; nodes.len()];
+        let mut open = vec![from];
+        before[from] = from;
+        let mut at = 0;
+        while let Some(&node) = open.get(at) {
+            at += 1;
+            if node == to {
+                break;
+            }
+            let after = nodes[node].outputs.iter();
+            let after = after.map(|&l| self.topology.links[l].to.node);
+            let back = nodes[node].inputs.iter();
+            let back = back.map(|&l| self.topology.links[l].from.node);
+            for next in after.chain(back) {
+                if before[next] == usize::MAX {
+                    before[next] = node;
+                    open.push(next);
+                }
+            }
+        }
+        if before[to] == usize::MAX {
+            return Vec::new();
+        }
+        let mut way = vec![to];
+        let mut node = to;
+        while node != from {
+            node = before[node];
+            way.push(node);
+        }
+        way.reverse();
+        way
+    }
+}
+
+/// The structures that a part names.
+fn structures(what: &What) -> Vec<&Structure> {
+    match what {
+        What::Demand { caps, .. } => caps.iter().collect(),
+        What::Ways { ways, .. } => ways
+            .iter()
+            .flat_map(|w| w.takes.iter().chain(&w.makes))
+            .collect(),
+        What::Pinned { caps, .. } => vec![caps],
+        What::Wire { .. } => Vec::new(),
+    }
+}
+
+fn mapped(part: &Part, change: impl Fn(&mut Structure)) -> Part {
+    let mut part = part.clone();
+    match &mut part.what {
+        What::Demand { caps, .. } => {
+            let mut new = (**caps).clone();
+            new.iter_mut().for_each(&change);
+            *caps = Rc::new(new);
+        }
+        What::Ways { ways, .. } => {
+            let mut new = (**ways).clone();
+            for way in &mut new {
+                way.takes.iter_mut().chain(&mut way.makes).for_each(&change);
+            }
+            *ways = Rc::new(new);
+        }
+        What::Pinned { caps, .. } => change(caps),
+        What::Wire { .. } => {}
+    }
+    part
+}
+
+/// The part without its demands on a field; what it ties stays tied.
+fn without_field(part: &Part, name: &str) -> Part {
+    mapped(part, |s| {
+        s.remove(name);
+    })
+}
+
+/// The part with no demands on any field.
+fn without_sets(part: &Part) -> Part {
+    mapped(part, |s| s.clear())
+}
+
+/// What structures say of fields: sets of one field, fields and sets of several, media types of
+/// none.
+fn values(structures: &[Structure], fields: &[String]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for structure in structures {
+        let text = match fields {
+            [] => structure.media().to_owned(),
+            [field] => structure
+                .get(field)
+                .map_or_else(|| "any".to_owned(), ToString::to_string),
+            fields => {
+                let said: Vec<String> = fields
+                    .iter()
+                    .filter_map(|f| Some(format!("{f}={}", structure.get(f)?)))
+                    .collect();
+                match said.is_empty() {
+                    true => "any".to_owned(),
+                    false => said.join(","),
+                }
+            }
+        };
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() {
+        return "nothing".to_owned();
+    }
+    texts.join(" or ")
+}

@@ -1,0 +1,82 @@
+//! Why a conversion is there: what could not agree if the converter passed everything on.
+
+use super::conflict::Conflict;
+use super::eliminate::{Bounds, Joiner};
+use super::explain::{Teller, Tried};
+use super::parts::{Parts, What};
+use super::solve::Request;
+use crate::state::Topology;
+use bevy_ecs::world::World;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use tickpipe_components::limits::Limits;
+
+/// Conversions that are explained at most.
+const MOST_REASONS: usize = 16;
+
+/// Per element, why it has to convert; `None` where that takes longer than it is worth.
+pub fn reasons(
+    world: &World,
+    topology: &Topology,
+    limits: &Limits,
+    nodes: &[usize],
+) -> Vec<Option<String>> {
+    let mut found = vec![None; nodes.len()];
+    if nodes.is_empty() {
+        return found;
+    }
+    let request = Request {
+        topology,
+        pinned: &[],
+        offers: &BTreeMap::new(),
+        refused: &[],
+    };
+    let Ok(parts) = Parts::ask(&request, world, limits) else {
+        return found;
+    };
+    let teller = Teller { world, topology };
+    for (reason, &node) in found.iter_mut().zip(nodes).take(MOST_REASONS) {
+        *reason = reason_of(&teller, &parts, limits, node);
+    }
+    found
+}
+
+fn reason_of(teller: &Teller<'_>, parts: &Parts, limits: &Limits, node: usize) -> Option<String> {
+    // Without any conversion at all; else without this one.
+    for only in [false, true] {
+        let mut passing = parts.clone();
+        for part in &mut passing.parts {
+            if let What::Ways { ways, .. } = &mut part.what
+                && (!only || part.node == node)
+            {
+                *ways = Rc::new(ways.iter().filter(|w| w.cost == 0).cloned().collect());
+            }
+        }
+        let tried = Tried::new(passing);
+        let mut joiner = Joiner::new(Bounds::of(limits), tried.frame.fields.len());
+        let all = tried.all();
+        let mut checker = tried.checker(&mut joiner);
+        let Some(dead) = checker.dead(&all, false).ok()? else {
+            continue;
+        };
+        let members = checker.minimal(dead).ok()?;
+        let (conflict, path) = teller.conflict(&tried, &mut joiner, &members).ok()?;
+        if path.contains(&node) || only {
+            return Some(sentence(&conflict));
+        }
+    }
+    Some("to do it elsewhere costs more, or loses more".to_owned())
+}
+
+fn sentence(conflict: &Conflict) -> String {
+    let sides: Vec<String> = conflict
+        .sides
+        .iter()
+        .map(|s| format!("{} has {}", s.pad, s.value))
+        .collect();
+    let on = match &conflict.fields[..] {
+        [] => "media type".to_owned(),
+        fields => fields.join(" and "),
+    };
+    format!("of {on} {}", sides.join(", "))
+}
