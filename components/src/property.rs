@@ -95,10 +95,38 @@ pub enum PropertyKind {
     Choice(&'static [Choice]),
     /// Any text.
     Text,
+    /// Text of a form of its own.
+    Form(TextForm),
     /// A fraction.
     Fraction,
     /// Caps.
     Caps,
+}
+
+/// A form that a text must have. An element reads the text once more when it is set.
+#[derive(Clone, Copy, Debug)]
+pub struct TextForm {
+    /// What such a text looks like, such as `A -> B | C -> D`.
+    pub example: &'static str,
+    /// Says where a text is not so, and why.
+    pub check: fn(&str) -> Result<(), FormError>,
+}
+
+/// Equal if they look the same: addresses of functions say nothing.
+impl PartialEq for TextForm {
+    fn eq(&self, other: &TextForm) -> bool {
+        self.example == other.example
+    }
+}
+
+/// A text that does not have the form of its property.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("byte {offset}: {problem}")]
+pub struct FormError {
+    /// Where in the text, in bytes from its start.
+    pub offset: usize,
+    /// What is wrong there, with the value and what is allowed.
+    pub problem: String,
 }
 
 /// Why a property could not be set.
@@ -154,6 +182,14 @@ pub enum PropertyError {
         /// Where and why.
         source: crate::caps::CapsParseError,
     },
+    /// The text does not have the form of this property.
+    #[error("property {name}: {source}")]
+    Form {
+        /// The property.
+        name: &'static str,
+        /// Where and why.
+        source: FormError,
+    },
 }
 
 fn choice_names(list: &[Choice]) -> String {
@@ -203,7 +239,7 @@ impl PropertyKind {
                 .parse::<Caps>()
                 .map(PropertyValue::Caps)
                 .map_err(|source| PropertyError::Caps { name, source }),
-            PropertyKind::Choice(_) | PropertyKind::Text => {
+            PropertyKind::Choice(_) | PropertyKind::Text | PropertyKind::Form(_) => {
                 self.check(name, PropertyValue::Text(text.to_owned()))
             }
         }
@@ -223,6 +259,12 @@ impl PropertyKind {
             | (PropertyKind::Text, PropertyValue::Text(_))
             | (PropertyKind::Fraction, PropertyValue::Fraction(_))
             | (PropertyKind::Caps, PropertyValue::Caps(_)) => return Ok(value),
+            (PropertyKind::Form(form), PropertyValue::Text(text)) => {
+                return match (form.check)(text) {
+                    Ok(()) => Ok(value),
+                    Err(source) => Err(PropertyError::Form { name, source }),
+                };
+            }
             (PropertyKind::Choice(list), PropertyValue::Text(text)) => {
                 let number = text.parse::<i64>().ok();
                 return list
@@ -255,7 +297,7 @@ impl PropertyKind {
             (PropertyKind::Bool, _) => "true or false",
             (PropertyKind::Int { .. }, _) => "a whole number",
             (PropertyKind::Choice(_), _) => "one of its names",
-            (PropertyKind::Text, _) => "text",
+            (PropertyKind::Text | PropertyKind::Form(_), _) => "text",
             (PropertyKind::Fraction, _) => "a fraction such as 25/1",
             (PropertyKind::Caps, _) => "caps",
         };
@@ -297,6 +339,35 @@ mod tests {
             name: "blue",
         },
     ]);
+
+    const EVEN: PropertyKind = PropertyKind::Form(TextForm {
+        example: "ab",
+        check: |text| match text.len() % 2 {
+            0 => Ok(()),
+            _ => Err(FormError {
+                offset: text.len(),
+                problem: format!("{} bytes are odd", text.len()),
+            }),
+        },
+    });
+
+    #[test]
+    fn a_text_of_a_form_is_checked_from_both_sides() {
+        assert_eq!(EVEN.parse("e", "abcd"), Ok("abcd".into()));
+        assert_eq!(EVEN.check("e", "ab".into()), Ok("ab".into()));
+        let bad = PropertyError::Form {
+            name: "e",
+            source: FormError {
+                offset: 3,
+                problem: "3 bytes are odd".to_owned(),
+            },
+        };
+        assert_eq!(bad.to_string(), "property e: byte 3: 3 bytes are odd");
+        assert_eq!(EVEN.parse("e", "abc"), Err(bad.clone()));
+        assert_eq!(EVEN.check("e", "abc".into()), Err(bad));
+        let wrong = EVEN.check("e", 7.into()).expect_err("no text");
+        assert_eq!(wrong.to_string(), "property e takes text, not `7`");
+    }
 
     #[test]
     fn reads_and_checks() {

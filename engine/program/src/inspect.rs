@@ -107,6 +107,7 @@ fn describe_kind(property: &PropertyInfo) -> String {
             format!("one of {}", names.join(", "))
         }
         PropertyKind::Text => "text".to_owned(),
+        PropertyKind::Form(form) => format!("text as `{}`", form.example),
         PropertyKind::Fraction => "a fraction".to_owned(),
         PropertyKind::Caps => "caps".to_owned(),
     }

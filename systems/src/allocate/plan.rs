@@ -133,23 +133,28 @@ pub fn plan_memory(
         }
     }
     let mut pools = Vec::new();
+    // Per link the last node that was looked at and led to it: before it, and behind it.
+    let mut before = vec![usize::MAX; topology.links.len()];
+    let mut behind = before.clone();
     for (node, n) in topology.nodes.iter().enumerate() {
         let config = match buffers[node] {
             Buffers::Own(config) => config,
-            Buffers::InPlace(config) if shared_before(topology, &buffers, node) => config,
+            Buffers::InPlace(config) if shared_before(topology, &buffers, &mut before, node) => {
+                config
+            }
             _ => continue,
         };
         let Some(&first) = n.outputs.first() else {
             continue;
         };
         let name = topology.from_name(world, first);
-        let pool =
-            size(world, topology, &buffers, limits, node, name, config).map_err(|error| {
-                MemoryError {
-                    node,
-                    error: error.into(),
-                }
-            })?;
+        let reach = reach(topology, &buffers, &mut behind, node);
+        let pool = size(world, topology, &reach, limits, node, name, config).map_err(|error| {
+            MemoryError {
+                node,
+                error: error.into(),
+            }
+        })?;
         pools.push(pool);
     }
     Ok(MemoryPlan { pools, buffers })
@@ -165,27 +170,55 @@ fn passes(buffers: Buffers, pad: usize) -> bool {
 }
 
 /// Whether what arrives on sink pad 0 may be held by another branch too.
-fn shared_before(topology: &Topology, buffers: &[Buffers], node: usize) -> bool {
-    let mut at = node;
-    loop {
-        let Some(&link) = topology.nodes[at].inputs.first() else {
-            return false;
-        };
+fn shared_before(
+    topology: &Topology,
+    buffers: &[Buffers],
+    seen: &mut [usize],
+    node: usize,
+) -> bool {
+    let mut open: Vec<usize> = topology.nodes[node]
+        .inputs
+        .iter()
+        .take(1)
+        .copied()
+        .collect();
+    while let Some(link) = open.pop() {
+        if core::mem::replace(&mut seen[link], node) == node {
+            continue;
+        }
         let from = topology.links[link].from.node;
-        if topology.nodes[from].outputs.len() > 1 {
+        let n = &topology.nodes[from];
+        if n.outputs.len() > 1 {
             return true;
         }
-        if matches!(buffers[from], Buffers::Own(_)) {
-            return false;
-        }
-        at = from;
+        let inputs = n.inputs.iter().enumerate();
+        let passed = inputs.filter(|(pad, _)| passes(buffers[from], *pad));
+        open.extend(passed.map(|(_, link)| link));
     }
+    false
+}
+
+/// The links that buffers of a node's pool can come to: several ways to one are one.
+fn reach(topology: &Topology, buffers: &[Buffers], seen: &mut [usize], node: usize) -> Vec<usize> {
+    let mut links = Vec::new();
+    let mut open: Vec<usize> = topology.nodes[node].outputs.clone();
+    while let Some(link) = open.pop() {
+        if core::mem::replace(&mut seen[link], node) == node {
+            continue;
+        }
+        links.push(link);
+        let to = topology.links[link].to;
+        if passes(buffers[to.node], to.index) {
+            open.extend(&topology.nodes[to.node].outputs);
+        }
+    }
+    links
 }
 
 fn size(
     world: &World,
     topology: &Topology,
-    buffers: &[Buffers],
+    reach: &[usize],
     limits: &Limits,
     node: usize,
     name: String,
@@ -195,10 +228,7 @@ fn size(
         element: topology.nodes[node].name.clone(),
         buffers: 1.max(config.min),
     }];
-    let mut hops = 0u64;
-    let mut open: Vec<usize> = topology.nodes[node].outputs.clone();
-    while let Some(link) = open.pop() {
-        hops += 1;
+    for &link in reach {
         let to = topology.links[link].to;
         let n = &topology.nodes[to.node];
         let kept = n
@@ -209,9 +239,6 @@ fn size(
                 element: n.name.clone(),
                 buffers: kept,
             });
-        }
-        if passes(buffers[to.node], to.index) {
-            open.extend(&n.outputs);
         }
     }
     needs[1..].sort_by(|a, b| a.element.cmp(&b.element));
@@ -238,7 +265,7 @@ fn size(
     ];
     let most = most.into_iter().min().unwrap_or(need);
     let affordable = limits.get(Limit::SlackBytes) / config.size.max(1) as u64;
-    let slack = (hops * limits.get(Limit::Quantum))
+    let slack = (reach.len() as u64 * limits.get(Limit::Quantum))
         .min(affordable)
         .min(most.saturating_sub(need));
     Ok(PoolPlan {

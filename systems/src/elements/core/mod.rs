@@ -1,17 +1,30 @@
 //! Elements that pass buffers on, count them or swallow them, whatever is in them.
 
+mod caps_changes;
+mod caps_text;
 mod capsfilter;
+mod capsmap;
+mod capsmap_rows;
+mod capssink;
+mod capssrc;
 mod fakesink;
 mod fakesrc;
 mod frame_hash;
+mod funnel;
 mod identity;
 mod queue;
 mod tee;
 
+pub use caps_changes::{ChangesError, ChangesErrorKind, MAX_CHANGES, parse_changes};
 pub use capsfilter::CapsFilter;
+pub use capsmap::CapsMap;
+pub use capsmap_rows::{MAX_PAIRS, MAX_ROWS, MapError, MapErrorKind, Rows};
+pub use capssink::CapsSink;
+pub use capssrc::CapsSrc;
 pub use fakesink::FakeSink;
 pub use fakesrc::FakeSrc;
 pub(crate) use frame_hash::FrameHasher;
+pub use funnel::Funnel;
 pub use identity::Identity;
 pub use queue::Queue;
 pub use tee::Tee;
@@ -24,8 +37,12 @@ use crate::element::{Registry, RegistryError};
 /// [`RegistryError::Taken`] if a name is registered already.
 pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.register::<CapsFilter>()?;
+    registry.register::<CapsMap>()?;
+    registry.register::<CapsSink>()?;
+    registry.register::<CapsSrc>()?;
     registry.register::<FakeSink>()?;
     registry.register::<FakeSrc>()?;
+    registry.register::<Funnel>()?;
     registry.register::<Identity>()?;
     registry.register::<Queue>()?;
     registry.register::<Tee>()

@@ -1,0 +1,121 @@
+//! `capssink`: accepts caps, for planning and tests: it stands for any sink that takes them, and
+//! lets go of every buffer. `sync=true` holds each until its running time, unless the clock is
+//! `free`.
+//!
+//! In the report a buffer without bytes has the hash of its index (as 8 bytes, the lowest first).
+//!
+//! `tickpipe launch 'capssrc ! capssink caps="audio/x-raw,rate=[8000,48000]"'`
+
+use super::FrameHasher;
+use crate::element::{
+    CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
+};
+use bevy_ecs::component::Component;
+use tickpipe_components::caps::{Caps, Structure};
+use tickpipe_components::digest::{StateVisitor, hash_bytes};
+use tickpipe_components::fault::ElementError;
+use tickpipe_components::property::{PropertyKind, PropertyValue};
+
+/// Settings of `capssink`.
+#[derive(Component, Clone, Debug)]
+pub struct CapsSink {
+    /// What it accepts.
+    pub caps: Caps,
+    /// Hold each buffer until its running time.
+    pub sync: bool,
+}
+
+impl Default for CapsSink {
+    fn default() -> Self {
+        CapsSink {
+            caps: Caps::any(),
+            sync: false,
+        }
+    }
+}
+
+impl Element for CapsSink {
+    const NAME: &'static str = "capssink";
+    const SUMMARY: &'static str = "Stands for a sink: accepts caps and lets go of every buffer";
+    const KLASS: &'static str = "Sink";
+    const FLOW: Flow = Flow::Separate;
+
+    fn pads() -> Vec<PadTemplate> {
+        vec![PadTemplate::sink("sink", Caps::any())]
+    }
+
+    fn properties() -> Vec<Property<Self>> {
+        vec![
+            Property::new(
+                "caps",
+                "What it accepts; a field that is not named may have any value",
+                PropertyKind::Caps,
+                |s: &CapsSink| PropertyValue::Caps(s.caps.clone()),
+                |s, v| {
+                    if let PropertyValue::Caps(caps) = v {
+                        s.caps = caps;
+                    }
+                },
+            ),
+            crate::field!(
+                Bool,
+                "sync",
+                "Hold each buffer until its running time; the clock `free` never waits",
+                sync
+            ),
+        ]
+    }
+
+    fn enum_caps(
+        &self,
+        _query: &CapsQuery<'_>,
+        _pad: PadAt,
+        index: u32,
+    ) -> Result<Option<Structure>, ElementError> {
+        Ok(self.caps.structures().get(index as usize).cloned())
+    }
+
+    fn timed(&self) -> bool {
+        self.sync
+    }
+
+    fn open(&self) -> Result<Box<dyn Work>, ElementError> {
+        Ok(Box::new(Taking::default()))
+    }
+}
+
+#[derive(Default)]
+struct Taking {
+    hasher: FrameHasher,
+}
+
+impl Work for Taking {
+    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        self.hasher = FrameHasher::new(pads);
+        Ok(())
+    }
+
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        while let Some(item) = process.next(0) {
+            let Some(buffer) = item.as_buffer() else {
+                process.finish();
+                break;
+            };
+            if process.recording() {
+                let meta = *process.meta(buffer);
+                let hash = match process.bytes(buffer) {
+                    [] => hash_bytes(&meta.index.to_le_bytes()),
+                    bytes => self.hasher.hash(bytes),
+                };
+                process.record(meta.pts, meta.time_base, hash);
+            }
+            process.release(buffer);
+            if process.timed() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&self, _visitor: &mut dyn StateVisitor) {}
+}
