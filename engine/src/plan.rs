@@ -122,6 +122,9 @@ pub struct PlanReport {
     pub conflict: Option<ConflictReport>,
     /// Why there is no plan, in words.
     pub error: Option<String>,
+    /// What each link was asked and answered, if that is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Vec<LinkTrace>>,
 }
 
 /// A link of a [`PlanReport`].
@@ -160,6 +163,12 @@ fn losses(cost: &Cost) -> BTreeMap<&'static str, u64> {
 }
 
 impl PlanReport {
+    /// The report as indented JSON.
+    pub fn to_json(&self) -> String {
+        // Plain data without maps of other keys than texts: it cannot fail.
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
     /// The report of an outcome.
     pub fn of(outcome: &Result<Plan, PlanError>) -> PlanReport {
         let mut report = PlanReport {
@@ -171,6 +180,7 @@ impl PlanReport {
             pools: Vec::new(),
             conflict: None,
             error: None,
+            trace: None,
         };
         match outcome {
             Ok(plan) => {

@@ -70,6 +70,12 @@ pub(crate) struct PlanArguments {
     /// The graph, or a scenario file that ends in `.toml`
     #[arg(required = true, value_name = "DESCRIPTION|FILE")]
     pub description: Vec<String>,
+    /// Print the plan, or the conflict, as JSON: caps and cost of each link, and the cost in all
+    #[arg(long)]
+    pub json: bool,
+    /// Also tell what each link was asked, answered and given
+    #[arg(long)]
+    pub trace: bool,
     #[command(flatten)]
     pub limits: LimitFlags,
     #[command(flatten)]

@@ -5,9 +5,11 @@
 use super::cost::Cost;
 use super::eliminate::{Elimination, Joiner, Told};
 use super::problem::Problem;
-use super::relation::{Relation, Row, Shape};
+use super::relation::{Relation, Row, Rows, Shape, reduce};
 use super::rows::MEDIA;
 use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::rc::Rc;
 use tickpipe_components::caps::{Structure, ValueSet};
 use tickpipe_components::limits::LimitExceeded;
 
@@ -33,7 +35,10 @@ pub(super) fn choose(
     fix: &dyn Fix,
 ) -> Result<Vec<Option<Structure>>, LimitExceeded> {
     let mut fixed: Vec<Option<Structure>> = vec![None; problem.wires()];
-    let mut assigned: Vec<Option<Row>> = vec![None; problem.wires()];
+    let mut assigned: Vec<Option<Rows>> = vec![None; problem.wires()];
+    // What was chosen where relations, messages and what is fixed were the same: by the addresses
+    // of their rows, of which equal ones are shared.
+    let mut before: HashMap<Vec<usize>, Option<Structure>> = HashMap::new();
     let bases = problem.factors.len();
     for bucket in elimination.buckets.iter().rev() {
         let wire = bucket.wire;
@@ -43,13 +48,37 @@ pub(super) fn choose(
             assigned: &assigned,
             wire,
         };
+        let (base, messages): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) =
+            bucket.factors.iter().copied().partition(|f| *f < bases);
+        // What the others said needs no order: it is joined first.
+        let mut others: Option<Relation> = None;
+        for &f in &messages {
+            let message = walk.alone(&elimination.relations[f])?;
+            others = Some(match others {
+                None => message,
+                Some(so_far) => walk.joiner.join(&so_far, &message, None)?,
+            });
+        }
+        let key = walk.key(&base, others.as_ref());
+        if let Some(allowed) = before.get(&key) {
+            if let Some(allowed) = allowed {
+                let structure = fix.fix(wire, allowed, &fixed);
+                let row = problem.fields.row(&structure);
+                assigned[wire as usize] = Some(joiner.intern(vec![row]));
+                fixed[wire as usize] = Some(structure);
+            }
+            continue;
+        }
         let target = match bucket.told {
             Told::Least(cost) => cost,
             Told::Message(message) => walk.least(&elimination.relations[message])?,
         };
         let mut conditioned: SmallVec<[Vec<(u32, Row)>; 4]> = SmallVec::new();
-        for &f in &bucket.factors {
+        for &f in &base {
             conditioned.push(walk.condition(&elimination.relations[f])?);
+        }
+        if let Some(others) = others {
+            conditioned.push((0u32..).zip(others.rows.iter().cloned()).collect());
         }
         let least = |rows: &Vec<(u32, Row)>| rows.iter().map(|r| r.1.cost).min();
         // What the relations that are still to come cost at least.
@@ -76,8 +105,8 @@ pub(super) fn choose(
                         continue;
                     };
                     let mut numbers = candidate.rows.clone();
-                    if bucket.factors[i] < bases {
-                        numbers.push(problem.factors[bucket.factors[i]].origin(*number));
+                    if let Some(&f) = base.get(i) {
+                        numbers.push(problem.factors[f].origin(*number));
                     }
                     next.push(Candidate {
                         cost,
@@ -91,24 +120,25 @@ pub(super) fn choose(
         candidates.retain(|c| c.cost == target);
         let Some(best) = candidates.iter().map(|c| c.rows.clone()).min() else {
             // A wire that nothing constrains.
+            before.insert(key, None);
             continue;
         };
         candidates.retain(|c| c.rows == best);
-        let base = bucket.factors.iter().filter(|f| **f < bases);
         let said: SmallVec<[(&Relation, u32); 4]> = base
+            .iter()
             .map(|&f| problem.factors[f].said())
             .zip(best.iter().copied())
             .collect();
         prefer(problem, wire, &said, &mut candidates);
-        let Some(chosen) = candidates.first() else {
-            continue;
-        };
-        let Some(allowed) = problem.fields.structure(&chosen.row, 0) else {
-            continue;
-        };
-        let structure = fix.fix(wire, &allowed, &fixed);
-        assigned[wire as usize] = Some(problem.fields.row(&structure));
-        fixed[wire as usize] = Some(structure);
+        let chosen = candidates.first();
+        let allowed = chosen.and_then(|c| problem.fields.structure(&c.row, 0));
+        if let Some(allowed) = &allowed {
+            let structure = fix.fix(wire, allowed, &fixed);
+            let row = problem.fields.row(&structure);
+            assigned[wire as usize] = Some(joiner.intern(vec![row]));
+            fixed[wire as usize] = Some(structure);
+        }
+        before.insert(key, allowed);
     }
     Ok(fixed)
 }
@@ -150,11 +180,31 @@ fn prefer(
 struct Walk<'a> {
     problem: &'a Problem,
     joiner: &'a mut Joiner,
-    assigned: &'a [Option<Row>],
+    assigned: &'a [Option<Rows>],
     wire: u32,
 }
 
 impl Walk<'_> {
+    /// What a choice depends on.
+    fn key(&self, base: &[usize], others: Option<&Relation>) -> Vec<usize> {
+        let address = |rows: &Rows| Rc::as_ptr(rows) as usize;
+        let mut key = vec![others.map_or(0, |o| address(&o.rows))];
+        for &f in base {
+            let factor = &self.problem.factors[f];
+            key.push(address(&factor.relation.rows));
+            key.push(address(&factor.said().rows));
+            for &wire in &factor.relation.scope {
+                let value = self.assigned[wire as usize].as_ref();
+                key.push(if wire == self.wire {
+                    1
+                } else {
+                    value.map_or(0, address)
+                });
+            }
+        }
+        key
+    }
+
     /// What the cheapest row costs that agrees with what is fixed.
     fn least(&mut self, message: &Relation) -> Result<Cost, LimitExceeded> {
         let mut least = None;
@@ -179,6 +229,18 @@ impl Walk<'_> {
         Ok(rows.collect())
     }
 
+    /// A message as a relation of the wire alone.
+    fn alone(&mut self, message: &Relation) -> Result<Relation, LimitExceeded> {
+        if message.scope.len() == 1 {
+            return Ok(message.clone());
+        }
+        let rows = self.condition(message)?.into_iter().map(|r| r.1);
+        Ok(Relation {
+            scope: SmallVec::from_slice(&[self.wire]),
+            rows: self.joiner.intern(reduce(rows.collect())),
+        })
+    }
+
     /// A row with everything fixed put in, of which the wire `kept` is left.
     fn apply(&self, relation: &Relation, row: &Row, kept: Option<u32>) -> Option<Row> {
         let fields = self.problem.fields.len();
@@ -186,7 +248,8 @@ impl Walk<'_> {
         let mut row = row.clone();
         for &wire in relation.scope.iter().filter(|w| Some(**w) != kept) {
             let open = Row::open(fields);
-            let value = self.assigned[wire as usize].as_ref().unwrap_or(&open);
+            let value = self.assigned[wire as usize].as_ref();
+            let value = value.and_then(|rows| rows.first()).unwrap_or(&open);
             let shape = Shape::new(&scope, &[wire], Some(wire), fields);
             row = shape.join(&row, value)?;
             scope = shape.scope;

@@ -3,6 +3,11 @@
 
 use core::fmt;
 
+/// Elements of a path that are all named.
+const LONG_PATH: usize = 12;
+/// Elements that are named at each end of a longer one.
+const ENDS: usize = 3;
+
 /// A pad of a conflict, and what it can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
@@ -113,8 +118,15 @@ impl fmt::Display for Conflict {
             let values: Vec<&str> = self.sides.iter().map(|s| s.value.as_str()).collect();
             f.write_str(&values.join(" against "))?;
         }
-        if self.path.len() > 1 {
-            write!(f, " (path: {})", self.path.join(" -> "))?;
+        match &self.path[..] {
+            [] | [_] => {}
+            path if path.len() <= LONG_PATH => write!(f, " (path: {})", path.join(" -> "))?,
+            path => {
+                let (head, tail) = (&path[..ENDS], &path[path.len() - ENDS..]);
+                let between = path.len() - 2 * ENDS;
+                let (head, tail) = (head.join(" -> "), tail.join(" -> "));
+                write!(f, " (path: {head} -> {between} more -> {tail})")?;
+            }
         }
         Ok(())
     }

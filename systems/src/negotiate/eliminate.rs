@@ -235,7 +235,8 @@ pub(super) fn eliminate(
         let mut factors: SmallVec<[usize; 4]> = core::mem::take(&mut of_wire[wire as usize])
             .into_iter()
             .collect();
-        factors.sort_by_key(|&f| (relations[f].scope.len(), f));
+        // Messages first: their product is looked for again when wires are fixed.
+        factors.sort_by_key(|&f| (relations[f].scope.len(), f < bases, f));
         let mut touched: SmallVec<[u32; 8]> = SmallVec::new();
         for &f in &factors {
             let scope = relations[f].scope.clone();

@@ -3,7 +3,7 @@
 
 use super::conflict::{Change, Conflict, Failure, Side};
 use super::eliminate::{Bounds, Joiner};
-use super::minimal::{Checker, Member};
+use super::minimal::{Checker, Minimal};
 use super::parts::{Part, Parts, What};
 use super::problem::Frame;
 use super::repair::{Entry, without};
@@ -91,11 +91,11 @@ fn find_all(
             ..bounds
         };
         let mut joiner = Joiner::new(bounds, tried.frame.fields.len());
-        let members = tried.checker(&mut joiner).minimal(now)?;
-        let told = teller.conflict(&tried, &mut joiner, &members)?;
+        let minimal = tried.checker(&mut joiner).minimal(now)?;
+        let told = teller.conflict(&tried, &mut joiner, &minimal)?;
         let path = told.1;
         failure.conflicts.push(told.0);
-        let mend = teller.mend(&tried, &members, &path, &catalogue, search)?;
+        let mend = teller.mend(&tried, &minimal, &path, &catalogue, search)?;
         let next = match mend {
             Some((changes, parts)) => {
                 if let Some(last) = failure.conflicts.last_mut() {
@@ -106,7 +106,13 @@ fn find_all(
             None => {
                 // The others are looked for as if this one were settled.
                 settled = false;
-                let gone = members.last().cloned().unwrap_or_default();
+                let party = minimal.parties.last().map(|&p| vec![p]);
+                let gone = minimal
+                    .demands
+                    .last()
+                    .cloned()
+                    .or(party)
+                    .unwrap_or_default();
                 without(&tried.parts, |p| gone.contains(&p))
             }
         };
@@ -130,27 +136,23 @@ impl Teller<'_> {
         &self,
         tried: &Tried,
         joiner: &mut Joiner,
-        members: &[Member],
+        minimal: &Minimal,
     ) -> Result<(Conflict, Vec<usize>), LimitExceeded> {
-        let parts: Vec<usize> = members.iter().flatten().copied().collect();
+        let parts = minimal.parts();
         // Fields that are not needed are taken away one after the other.
         let mut small = Parts {
             parts: Vec::new(),
             ..tried.parts.clone()
         };
-        let wires = tried.parts.parts.iter();
-        small.parts.extend(
-            wires
-                .filter(|p| matches!(p.what, What::Wire { .. }))
-                .cloned(),
-        );
-        let first = small.parts.len();
+        let said = parts.iter().map(|&p| tried.parts.parts[p].clone());
+        let passing = minimal.passing.iter();
+        small.parts.extend(said);
         small
             .parts
-            .extend(parts.iter().map(|&p| tried.parts.parts[p].clone()));
-        let chosen: Vec<usize> = (first..small.parts.len()).collect();
+            .extend(passing.map(|&p| without_sets(&tried.parts.parts[p])));
+        let chosen: Vec<usize> = (0..small.parts.len()).collect();
         let mut names: Vec<String> = Vec::new();
-        for part in &small.parts[first..] {
+        for part in &small.parts {
             for structure in structures(&part.what) {
                 names.extend(structure.fields().map(|(name, _)| name.to_owned()));
             }
@@ -177,25 +179,7 @@ impl Teller<'_> {
                 None => needed.push(name),
             }
         }
-        // A converter that only passes the fields on is on the path and no party.
-        let mut parties: Vec<usize> = Vec::new();
-        for (i, &part) in parts.iter().enumerate() {
-            if !matches!(tried.parts.parts[part].what, What::Ways { .. }) || members.len() <= 1 {
-                parties.push(part);
-                continue;
-            }
-            let at = first + i;
-            let mut passing = small.clone();
-            passing.parts[at] = without_sets(&passing.parts[at]);
-            let mut checker = Checker {
-                parts: &passing,
-                frame: &tried.frame,
-                joiner: &mut *joiner,
-            };
-            if checker.dead(&chosen, false)?.is_none() {
-                parties.push(part);
-            }
-        }
+        let mut parties = parts.clone();
         parties.sort_by_key(|&p| (tried.parts.rank[tried.parts.parts[p].node], p));
         let mut nodes: Vec<usize> = parties.iter().map(|&p| tried.parts.parts[p].node).collect();
         let ends = (nodes.first().copied(), nodes.last().copied());
@@ -211,10 +195,10 @@ impl Teller<'_> {
                 continue;
             }
             // Of an element that says the same on several pads, the pad that faces the other side.
-            let member = members.iter().find(|m| m.contains(&party));
+            let member = minimal.demands.iter().find(|m| m.contains(&party));
             let alike = parties.iter().copied();
             let alike: Vec<usize> = alike
-                .filter(|p| member.is_some_and(|m| m.contains(p)))
+                .filter(|p| *p == party || member.is_some_and(|m| m.contains(p)))
                 .collect();
             let faces = alike
                 .iter()
@@ -313,13 +297,15 @@ impl Teller<'_> {
     fn mend(
         &self,
         tried: &Tried,
-        members: &[Member],
+        minimal: &Minimal,
         path: &[usize],
         catalogue: &[Entry],
         search: &Search<'_>,
     ) -> Result<Option<(Vec<Change>, Parts)>, LimitExceeded> {
         let mut subset = vec![false; tried.parts.parts.len()];
-        members.iter().flatten().for_each(|&p| subset[p] = true);
+        let between = minimal.passing.iter().copied();
+        let all = minimal.parts().into_iter().chain(between);
+        all.for_each(|p| subset[p] = true);
         let settles = |parts: &Parts| -> Result<bool, LimitExceeded> {
             let frame = Frame::new(parts);
             let mut joiner = Joiner::new(Bounds::of(search.limits), frame.fields.len());
@@ -364,7 +350,7 @@ impl Teller<'_> {
                 }
             }
         }
-        for member in members.iter().rev() {
+        for member in minimal.demands.iter().rev() {
             let node = tried.parts.parts[member[0]].node;
             let filter = self.topology.nodes.get(node).is_some_and(|n| {
                 n.class.terms.flow == Flow::Wire && n.inputs.len() == 1 && n.outputs.len() == 1

@@ -6,7 +6,9 @@ use super::eliminate::Joiner;
 use super::parts::{Parts, What};
 use super::problem::{Factor, Problem};
 use super::quality;
-use super::relation::{Relation, Row};
+use super::relation::{Relation, Row, Rows};
+use std::collections::HashMap;
+use std::rc::Rc;
 use tickpipe_components::caps::{FractionRange, IntRange, Structure, Value, ValueSet};
 use tickpipe_components::limits::LimitExceeded;
 
@@ -35,21 +37,43 @@ enum Measure {
 pub(super) fn with_losses(
     problem: &Problem,
     parts: &Parts,
-    regions: &[Vec<Row>],
+    regions: &[Rows],
     joiner: &mut Joiner,
 ) -> Result<Option<Problem>, LimitExceeded> {
     let mut changed = false;
     let mut factors = Vec::with_capacity(problem.factors.len());
+    // Splits made before, by the rows and regions that they depend on, and whether they cost.
+    let mut before: HashMap<[usize; 4], Option<Split>> = HashMap::new();
     for factor in &problem.factors {
+        let address = |rows: &Rows| Rc::as_ptr(rows) as usize;
+        let region = |i: usize| {
+            let wire = factor.relation.scope.get(i);
+            wire.map_or(0, |w| address(&regions[*w as usize]))
+        };
+        let forward = factor.forward.map_or(2, usize::from);
+        let key = [
+            address(&factor.relation.rows),
+            region(0),
+            region(1),
+            forward,
+        ];
         let split = match parts.parts.get(factor.part).map(|p| &p.what) {
             Some(What::Demand {
                 caps,
                 charged: true,
                 ..
-            }) => charges(problem, factor, caps, regions),
-            Some(What::Ways { .. }) => factor
-                .forward
-                .and_then(|forward| conversions(problem, factor, forward, regions)),
+            }) => shared(factor, charges(problem, factor, caps, regions), joiner)?,
+            Some(What::Ways { .. }) => match before.get(&key) {
+                Some(split) => split.clone(),
+                None => {
+                    let pieces = factor
+                        .forward
+                        .and_then(|forward| conversions(problem, factor, forward, regions));
+                    let split = shared(factor, pieces, joiner)?;
+                    before.insert(key, split.clone());
+                    split
+                }
+            },
             _ => None,
         };
         let mut new = Factor {
@@ -59,14 +83,10 @@ pub(super) fn with_losses(
             said: factor.said.clone(),
             forward: factor.forward,
         };
-        if let Some(pieces) = split {
-            joiner.spend(pieces.len() as u64)?;
-            changed |= pieces
-                .iter()
-                .any(|(origin, row)| row.cost != factor.relation.rows[*origin as usize].cost);
-            let (origin, rows): (Vec<u32>, Vec<Row>) = pieces.into_iter().unzip();
-            new.said = Some((factor.relation.clone(), origin));
-            new.relation.rows = joiner.intern(rows);
+        if let Some(split) = split {
+            changed |= split.costs;
+            new.said = Some((factor.relation.clone(), split.origin));
+            new.relation.rows = split.rows;
         }
         factors.push(new);
     }
@@ -78,13 +98,44 @@ pub(super) fn with_losses(
     }))
 }
 
+/// Rows that fell into pieces.
+#[derive(Clone)]
+struct Split {
+    rows: Rows,
+    origin: Vec<u32>,
+    /// Some piece costs more than the row that it is of.
+    costs: bool,
+}
+
+fn shared(
+    factor: &Factor,
+    pieces: Option<Vec<(u32, Row)>>,
+    joiner: &mut Joiner,
+) -> Result<Option<Split>, LimitExceeded> {
+    let Some(pieces) = pieces else {
+        return Ok(None);
+    };
+    joiner.spend(pieces.len() as u64)?;
+    let whole = &factor.relation.rows;
+    let costs = pieces.iter().any(|(at, row)| {
+        let of = whole.get(*at as usize);
+        of.is_none_or(|of| of.cost != row.cost)
+    });
+    let (origin, rows) = pieces.into_iter().unzip();
+    Ok(Some(Split {
+        rows: joiner.intern(rows),
+        origin,
+        costs,
+    }))
+}
+
 /// What a source does without when it makes a poorer choice of those that it lists. Ranges are no
 /// list: what lies in one is as good as anything else in it.
 fn charges(
     problem: &Problem,
     factor: &Factor,
     offers: &[Structure],
-    regions: &[Vec<Row>],
+    regions: &[Rows],
 ) -> Option<Vec<(u32, Row)>> {
     let wire = *factor.relation.scope.first()?;
     let mut any = false;
@@ -222,7 +273,7 @@ fn conversions(
     problem: &Problem,
     factor: &Factor,
     forward: bool,
-    regions: &[Vec<Row>],
+    regions: &[Rows],
 ) -> Option<Vec<(u32, Row)>> {
     let &[a, b] = &factor.relation.scope[..] else {
         return None;

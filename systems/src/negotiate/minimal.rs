@@ -4,11 +4,31 @@
 use super::eliminate::{Joiner, Stop, eliminate};
 use super::parts::{Parts, What};
 use super::problem::Frame;
-use std::collections::BTreeMap;
+use super::rows::Way;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use tickpipe_components::limits::LimitExceeded;
 
 /// Parts that go together: all that one element demands of one wire is one member.
 pub(super) type Member = Vec<usize>;
+
+/// A minimal set of demands that cannot be fulfilled together.
+pub(super) struct Minimal {
+    /// The demands. Without any of them the others can be fulfilled.
+    pub(super) demands: Vec<Member>,
+    /// Converters that are a cause by what they take and make, not only by passing things on.
+    pub(super) parties: Vec<usize>,
+    /// The other converters between: what they take and make can be left out of it.
+    pub(super) passing: Vec<usize>,
+}
+
+impl Minimal {
+    /// All demands and parties.
+    pub(super) fn parts(&self) -> Vec<usize> {
+        let demands = self.demands.iter().flatten();
+        demands.chain(&self.parties).copied().collect()
+    }
+}
 
 /// Answers whether some parts can be fulfilled together.
 pub(super) struct Checker<'a> {
@@ -31,27 +51,16 @@ impl Checker<'_> {
             Ok(_) => Ok(None),
             Err(Stop::Limit(limit)) => Err(limit),
             Err(Stop::Dead(factors)) => {
-                let mut dead: Vec<usize> = factors
-                    .into_iter()
-                    .map(|f| problem.factors[f].part)
-                    .collect();
+                let factors = factors.into_iter();
+                let mut dead: Vec<usize> = factors.map(|f| problem.factors[f].part).collect();
                 dead.sort_unstable();
                 Ok(Some(dead))
             }
         }
     }
 
-    fn fails(&mut self, members: &[&[Member]]) -> Result<bool, LimitExceeded> {
-        let parts: Vec<usize> = members
-            .iter()
-            .flat_map(|m| m.iter().flatten())
-            .copied()
-            .collect();
-        Ok(self.dead(&parts, false)?.is_some())
-    }
-
-    /// A minimal set of members that cannot be fulfilled together, out of parts that cannot.
-    pub(super) fn minimal(&mut self, dead: Vec<usize>) -> Result<Vec<Member>, LimitExceeded> {
+    /// A minimal set out of parts that cannot be fulfilled.
+    pub(super) fn minimal(&mut self, dead: Vec<usize>) -> Result<Minimal, LimitExceeded> {
         let mut parts = dead;
         for backwards in [true, false, true] {
             match self.dead(&self.whole(&parts), backwards)? {
@@ -65,15 +74,46 @@ impl Checker<'_> {
                 None => break,
             }
         }
-        let members = self.members(&parts);
-        self.explain(&[], false, &members)
+        let ways: Vec<usize> = parts.iter().copied().filter(|&p| self.is_way(p)).collect();
+        let demands = self.members(&parts);
+        let demands = self.few(&demands, &mut |checker, demands| {
+            let all: Vec<usize> = demands.iter().flatten().chain(&ways).copied().collect();
+            Ok(checker.dead(&all, false)?.is_some())
+        })?;
+        // Of the converters only those are a cause that the rest cannot do without.
+        let bare = bare(self.parts, &ways);
+        let fixed: Vec<usize> = demands.iter().flatten().copied().collect();
+        let each: Vec<Member> = ways.iter().map(|&w| vec![w]).collect();
+        let parties = self.few(&each, &mut |checker, kept| {
+            let mut parts = bare.clone();
+            for &way in kept.iter().flatten() {
+                parts.parts[way] = checker.parts.parts[way].clone();
+            }
+            let mut checker = Checker {
+                parts: &parts,
+                frame: checker.frame,
+                joiner: &mut *checker.joiner,
+            };
+            let all: Vec<usize> = fixed.iter().chain(&ways).copied().collect();
+            Ok(checker.dead(&all, false)?.is_some())
+        })?;
+        let parties: Vec<usize> = parties.into_iter().flatten().collect();
+        let passing = ways.into_iter().filter(|w| !parties.contains(w)).collect();
+        Ok(Minimal {
+            demands,
+            parties,
+            passing,
+        })
+    }
+
+    fn is_way(&self, part: usize) -> bool {
+        matches!(self.parts.parts[part].what, What::Ways { .. })
     }
 
     /// The same with all parts of the members that are touched.
     fn whole(&self, parts: &[usize]) -> Vec<usize> {
         let mut whole: Vec<usize> = parts.to_vec();
-        let keys: std::collections::BTreeSet<_> =
-            parts.iter().filter_map(|&p| self.key(p)).collect();
+        let keys: BTreeSet<_> = parts.iter().filter_map(|&p| self.key(p)).collect();
         let all = (0..self.parts.parts.len()).filter(|&p| self.parts.is_member(p));
         whole.extend(all.filter(|&p| self.key(p).is_some_and(|k| keys.contains(&k))));
         whole.sort_unstable();
@@ -92,7 +132,7 @@ impl Checker<'_> {
 
     fn members(&self, parts: &[usize]) -> Vec<Member> {
         let mut members: BTreeMap<(usize, usize, u32), Member> = BTreeMap::new();
-        for &part in parts {
+        for &part in parts.iter().filter(|&&p| !self.is_way(p)) {
             let Some(p) = self.parts.parts.get(part) else {
                 continue;
             };
@@ -106,27 +146,66 @@ impl Checker<'_> {
         members.into_values().collect()
     }
 
-    /// Those of `candidates` that, with `background`, cannot be fulfilled together.
+    /// A minimal choice of candidates for which `fails` still answers true; all of them do fail.
+    fn few(
+        &mut self,
+        candidates: &[Member],
+        fails: &mut Fails<'_>,
+    ) -> Result<Vec<Member>, LimitExceeded> {
+        if fails(self, &[])? {
+            return Ok(Vec::new());
+        }
+        self.explain(&[], false, candidates, fails)
+    }
+
     fn explain(
         &mut self,
-        background: &[&[Member]],
+        background: &[Member],
         grew: bool,
         candidates: &[Member],
+        fails: &mut Fails<'_>,
     ) -> Result<Vec<Member>, LimitExceeded> {
-        if grew && self.fails(background)? {
+        if grew && fails(self, background)? {
             return Ok(Vec::new());
         }
         if candidates.len() <= 1 {
             return Ok(candidates.to_vec());
         }
         let (first, second) = candidates.split_at(candidates.len() / 2);
-        let mut with_first = background.to_vec();
-        with_first.push(first);
-        let found = self.explain(&with_first, !first.is_empty(), second)?;
-        let mut with_found = background.to_vec();
-        with_found.push(&found);
-        let mut more = self.explain(&with_found, !found.is_empty(), first)?;
-        more.extend(found.iter().cloned());
+        let with_first = [background, first].concat();
+        let found = self.explain(&with_first, true, second, fails)?;
+        let with_found = [background, &found[..]].concat();
+        let mut more = self.explain(&with_found, !found.is_empty(), first, fails)?;
+        more.extend(found);
         Ok(more)
     }
+}
+
+/// Whether what is fixed and some members cannot be fulfilled together.
+type Fails<'a> = dyn FnMut(&mut Checker<'_>, &[Member]) -> Result<bool, LimitExceeded> + 'a;
+
+/// The parts with converters that say nothing of what they take and make, only what they tie.
+fn bare(parts: &Parts, ways: &[usize]) -> Parts {
+    let mut bare = parts.clone();
+    let mut known: Vec<(Rc<Vec<Way>>, Rc<Vec<Way>>)> = Vec::new();
+    for &at in ways {
+        let What::Ways { ways, .. } = &mut bare.parts[at].what else {
+            continue;
+        };
+        let made = known.iter().find(|k| Rc::ptr_eq(&k.0, ways));
+        let made = made.map(|k| Rc::clone(&k.1)).unwrap_or_else(|| {
+            let mut all = (**ways).clone();
+            for side in all
+                .iter_mut()
+                .flat_map(|w| w.takes.iter_mut().chain(&mut w.makes))
+            {
+                side.clear();
+            }
+            let all = Rc::new(all);
+            known.push((Rc::clone(ways), Rc::clone(&all)));
+            all
+        });
+        *ways = made;
+    }
+    bare
 }

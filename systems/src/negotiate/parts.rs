@@ -7,9 +7,11 @@ use crate::element::{CapsQuery, ElementClass, Flow, PadAt, PeekError, Peeked};
 use crate::state::Topology;
 use bevy_ecs::world::{EntityRef, World};
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
+use std::sync::Arc;
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::graph::Pad;
 use tickpipe_components::limits::{Limit, Limits};
@@ -90,6 +92,7 @@ impl Parts {
             world,
             request,
             limits,
+            known: RefCell::default(),
         };
         for node in 0..topology.nodes.len() {
             asker.element(node, &mut parts.parts)?;
@@ -182,9 +185,29 @@ struct Asker<'a> {
     world: &'a World,
     request: &'a Request<'a>,
     limits: &'a Limits,
+    /// What elements said before, by class: those of one class mostly say the same.
+    known: RefCell<Vec<(usize, Rc<Vec<Way>>)>>,
 }
 
+/// How many different answers are kept to be shared.
+const KNOWN: usize = 16;
+
 impl Asker<'_> {
+    /// These ways, shared with an element that said the same before.
+    fn shared(&self, node: usize, ways: Vec<Way>) -> Rc<Vec<Way>> {
+        let class = Arc::as_ptr(&self.request.topology.nodes[node].class) as usize;
+        let mut known = self.known.borrow_mut();
+        if let Some(same) = known.iter().find(|k| k.0 == class && *k.1 == ways) {
+            return Rc::clone(&same.1);
+        }
+        let ways = Rc::new(ways);
+        if known.len() == KNOWN {
+            known.remove(0);
+        }
+        known.push((class, Rc::clone(&ways)));
+        ways
+    }
+
     fn element(&self, node: usize, parts: &mut Vec<Part>) -> Result<(), NegotiationError> {
         let topology = self.request.topology;
         let n = &topology.nodes[node];
@@ -253,7 +276,7 @@ impl Asker<'_> {
                         what: What::Ways {
                             from: pads[0],
                             to: *other,
-                            ways: Rc::new(ways),
+                            ways: self.shared(node, ways),
                         },
                     });
                 }
@@ -270,7 +293,7 @@ impl Asker<'_> {
                             (source.1, to.as_ref().map(|c| &c[..])),
                             self.limits,
                         )?;
-                        let ways = Rc::new(ways);
+                        let ways = self.shared(node, ways);
                         parts.push(Part {
                             node,
                             what: What::Ways {

@@ -4,8 +4,8 @@
 
 use super::eliminate::Joiner;
 use super::parts::{Parts, What};
-use super::relation::{Relation, Row};
-use super::rows::FieldTable;
+use super::relation::{Relation, Row, Rows};
+use super::rows::{FieldTable, Way};
 use core::ops::Range;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -134,15 +134,18 @@ impl Frame {
                     };
                     forward = (a != b && !to.1.is_sink()).then_some(a < b);
                     let at = |wire: u32| scope.iter().position(|w| *w == wire).unwrap_or(0);
-                    let rows = ways.iter();
-                    let rows: Vec<Row> = rows
-                        .filter_map(|way| self.fields.way_row(way, at(a), at(b)))
-                        .collect();
-                    joiner.spend(1 + rows.len() as u64)?;
-                    Relation {
-                        rows: joiner.intern(rows),
-                        scope,
-                    }
+                    let ends = (at(a), at(b));
+                    let rows = same.ways(ways, ends).unwrap_or_else(|| {
+                        let rows = ways.iter();
+                        let rows: Vec<Row> = rows
+                            .filter_map(|way| self.fields.way_row(way, ends.0, ends.1))
+                            .collect();
+                        let rows = joiner.intern(rows);
+                        same.keep(ways, ends, &rows);
+                        rows
+                    });
+                    joiner.spend(1)?;
+                    Relation { rows, scope }
                 }
             };
             factors.push(Factor {
@@ -163,16 +166,33 @@ impl Frame {
     }
 }
 
-/// The demand made into rows last: both pads of a filter say the same.
+/// What was made into rows last: both pads of a filter say the same, and neighbours often do.
 #[derive(Default)]
 struct Same {
-    demands: Option<(Rc<Vec<Structure>>, super::relation::Rows)>,
+    demands: Option<(Rc<Vec<Structure>>, Rows)>,
+    ways: Vec<(Rc<Vec<Way>>, (usize, usize), Rows)>,
 }
 
+/// Of how many different lists of ways the rows are kept.
+const KEPT: usize = 8;
+
 impl Same {
-    fn demand(&self, caps: &Rc<Vec<Structure>>) -> Option<super::relation::Rows> {
+    fn demand(&self, caps: &Rc<Vec<Structure>>) -> Option<Rows> {
         let (known, rows) = self.demands.as_ref()?;
         Rc::ptr_eq(known, caps).then(|| Rc::clone(rows))
+    }
+
+    fn ways(&self, ways: &Rc<Vec<Way>>, ends: (usize, usize)) -> Option<Rows> {
+        let mut known = self.ways.iter();
+        let found = known.find(|k| Rc::ptr_eq(&k.0, ways) && k.1 == ends)?;
+        Some(Rc::clone(&found.2))
+    }
+
+    fn keep(&mut self, ways: &Rc<Vec<Way>>, ends: (usize, usize), rows: &Rows) {
+        if self.ways.len() == KEPT {
+            self.ways.remove(0);
+        }
+        self.ways.push((Rc::clone(ways), ends, Rc::clone(rows)));
     }
 }
 

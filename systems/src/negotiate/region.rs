@@ -3,8 +3,9 @@
 
 use super::eliminate::{Elimination, Joiner, Told};
 use super::problem::Problem;
-use super::relation::{Relation, Row};
+use super::relation::{Relation, Row, Rows};
 use smallvec::SmallVec;
+use std::rc::Rc;
 use tickpipe_components::limits::LimitExceeded;
 
 /// Per wire, rows of it alone: all that a cheapest answer can have, and, where wires depend on one
@@ -13,11 +14,14 @@ pub(super) fn regions(
     problem: &Problem,
     elimination: &Elimination,
     joiner: &mut Joiner,
-) -> Result<Vec<Vec<Row>>, LimitExceeded> {
-    let mut regions: Vec<Vec<Row>> = vec![Vec::new(); problem.wires()];
+) -> Result<Vec<Rows>, LimitExceeded> {
+    let none = joiner.intern(Vec::new());
+    let mut regions: Vec<Rows> = vec![none; problem.wires()];
     for bucket in elimination.buckets.iter().rev() {
         let mut factors = bucket.factors.clone();
-        factors.sort_by_key(|&f| (elimination.relations[f].scope.len(), f));
+        let bases = problem.factors.len();
+        let scope = |f: usize| elimination.relations[f].scope.len();
+        factors.sort_by_key(|&f| (scope(f), f < bases, f));
         let mut all = Relation {
             scope: SmallVec::from_slice(&[bucket.wire]),
             rows: joiner.intern(vec![Row::open(problem.fields.len())]),
@@ -39,7 +43,7 @@ pub(super) fn regions(
             }
             (Told::Message(_), &[rest]) => {
                 let mut found: Vec<Row> = Vec::new();
-                for row in regions[rest as usize].clone() {
+                for row in regions[rest as usize].iter().cloned() {
                     let at = Relation {
                         scope: SmallVec::from_slice(&[rest]),
                         rows: joiner.intern(vec![row]),
@@ -56,7 +60,7 @@ pub(super) fn regions(
                 for &other in rest {
                     let at = Relation {
                         scope: SmallVec::from_slice(&[other]),
-                        rows: joiner.intern(regions[other as usize].clone()),
+                        rows: Rc::clone(&regions[other as usize]),
                     };
                     all = joiner.join(&all, &at, Some(other))?;
                 }
@@ -69,7 +73,8 @@ pub(super) fn regions(
             cost: super::cost::Cost::ZERO,
             ..row
         };
-        regions[bucket.wire as usize] = found.into_iter().map(free).collect();
+        let found = found.into_iter().map(free).collect();
+        regions[bucket.wire as usize] = joiner.intern(found);
     }
     Ok(regions)
 }

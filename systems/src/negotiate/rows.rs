@@ -16,7 +16,7 @@ pub(super) const FEATURES: usize = 1;
 const BEFORE: usize = 2;
 
 /// A way from one pad to another: one answer to `transform_caps` met with what the other pad says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Way {
     /// What it takes; `None` is ANY.
     pub(super) takes: Option<Structure>,

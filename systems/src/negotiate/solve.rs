@@ -10,7 +10,7 @@ use super::loss::with_losses;
 use super::parts::{Parts, What};
 use super::problem::{Factor, Frame, Problem};
 use super::region::regions;
-use super::relation::Shape;
+use super::relation::{Row, Shape};
 use super::{explain, repair};
 use crate::element::{PadAt, PadCapsOf, keep_values};
 use crate::state::Topology;
@@ -138,7 +138,6 @@ pub(super) struct Search<'a> {
     pub(super) request: &'a Request<'a>,
     pub(super) limits: &'a Limits,
     pub(super) parts: Parts,
-    pub(super) frame: Frame,
     pub(super) joiner: Joiner,
     problem: Problem,
     refused: Option<NegotiationError>,
@@ -160,7 +159,6 @@ impl<'a> Search<'a> {
             request,
             limits,
             parts,
-            frame,
             joiner,
             problem,
             refused: None,
@@ -356,7 +354,7 @@ fn spent(problem: &Problem, factor: &Factor, fixed: &[Option<Structure>]) -> Cos
         return Cost::ZERO;
     }
     let fields = problem.fields.len();
-    let allowed = |row: &super::relation::Row| {
+    let allowed = |row: &Row| {
         let mut row = row.clone();
         for &wire in &relation.scope {
             let Some(caps) = &fixed[wire as usize] else {
@@ -368,8 +366,10 @@ fn spent(problem: &Problem, factor: &Factor, fixed: &[Option<Structure>]) -> Cos
         }
         Some(row.cost)
     };
-    let costs = relation.rows.iter().filter_map(allowed);
-    costs.min().unwrap_or_default()
+    // The first that is allowed, of those that cost least.
+    let mut rows: Vec<&Row> = relation.rows.iter().collect();
+    rows.sort_by_key(|r| r.cost);
+    rows.into_iter().find_map(allowed).unwrap_or_default()
 }
 
 /// The same with any features made plain memory, which every element has.

@@ -42,8 +42,8 @@ pub fn reasons(
 }
 
 fn reason_of(teller: &Teller<'_>, parts: &Parts, limits: &Limits, node: usize) -> Option<String> {
-    // Without any conversion at all; else without this one.
-    for only in [false, true] {
+    // Without this conversion; else, if another one would do, without any.
+    for only in [true, false] {
         let mut passing = parts.clone();
         for part in &mut passing.parts {
             if let What::Ways { ways, .. } = &mut part.what
@@ -59,13 +59,11 @@ fn reason_of(teller: &Teller<'_>, parts: &Parts, limits: &Limits, node: usize) -
         let Some(dead) = checker.dead(&all, false).ok()? else {
             continue;
         };
-        let members = checker.minimal(dead).ok()?;
-        let (conflict, path) = teller.conflict(&tried, &mut joiner, &members).ok()?;
-        if path.contains(&node) || only {
-            return Some(sentence(&conflict));
-        }
+        let minimal = checker.minimal(dead).ok()?;
+        let (conflict, _) = teller.conflict(&tried, &mut joiner, &minimal).ok()?;
+        return Some(sentence(&conflict));
     }
-    Some("to do it elsewhere costs more, or loses more".to_owned())
+    Some("nothing else that works loses less".to_owned())
 }
 
 fn sentence(conflict: &Conflict) -> String {
