@@ -2,6 +2,8 @@
 
 use crate::engine::Engine;
 use bevy_ecs::entity::Entity;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::fabric::{Fabric, PipelineFabric};
 use tickpipe_components::graph::{
@@ -106,6 +108,7 @@ impl Engine {
             Members::default(),
             Target::default(),
             State::Ready,
+            Known::default(),
         );
         let entity = self.world.spawn(parts).id();
         self.world
@@ -139,10 +142,17 @@ impl Engine {
             name: format!("{}{id}", class.name),
             kind: class.name,
         };
-        let mut entity = self.world.spawn((element, State::Ready));
+        // With all that it gets in any case: each component that comes later moves the entity.
+        let parts = (
+            element,
+            State::Ready,
+            ClassRef(Arc::clone(&class)),
+            Pads::default(),
+        );
+        let mut entity = self.world.spawn(parts);
         class.insert(&mut entity);
         let entity = entity.id();
-        let mut pads = Vec::new();
+        let mut pads = Vec::with_capacity(class.terms.pads.len());
         let mut counts = [0usize; 2];
         for (template, pad) in class.terms.pads.iter().enumerate() {
             if pad.presence == Presence::Always {
@@ -162,7 +172,9 @@ impl Engine {
                 );
             }
         }
-        self.world.entity_mut(entity).insert(Pads(pads));
+        if let Some(mut own) = self.world.get_mut::<Pads>(entity) {
+            own.0 = pads;
+        }
         Ok(ElementHandle(entity))
     }
 
@@ -349,18 +361,30 @@ impl Engine {
         element: ElementHandle,
     ) -> Result<(), BuildError> {
         self.must_be_ready(pipeline)?;
-        let Some(info) = self.world.get::<Element>(element.0).cloned() else {
+        let Some(Element { id, name, .. }) = self.world.get::<Element>(element.0) else {
             return Ok(());
         };
         if self.world.get::<Parent>(element.0).is_some() {
-            return Err(BuildError::Taken(info.name));
+            return Err(BuildError::Taken(name.clone()));
         }
-        let limits = self.world.resource::<Limits>().clone();
-        let mut pipeline_entity = self.world.entity_mut(pipeline.entity);
-        let mut known = pipeline_entity.take::<Known>().unwrap_or_default();
-        let entered = known.enter(&info, &limits);
-        pipeline_entity.insert(known);
-        entered?;
+        let (id, name) = (*id, name.clone());
+        let known = self.world.get::<Known>(pipeline.entity);
+        if let Some(&other) = known.and_then(|known| known.ids.get(&id)) {
+            return Err(BuildError::DuplicateId {
+                id,
+                name: self.name(ElementHandle(other)),
+            });
+        }
+        let count = known.map_or(0, |known| known.ids.len()) as u64 + 1;
+        let limits = self.world.resource::<Limits>();
+        limits.check(Limit::Elements, "elements of the pipeline", count)?;
+        if let Some(mut known) = self.world.get_mut::<Known>(pipeline.entity) {
+            if known.names.contains(&name) {
+                return Err(BuildError::DuplicateName(name));
+            }
+            known.names.insert(name);
+            known.ids.insert(id, element.0);
+        }
         self.world.entity_mut(element.0).insert(Parent(group));
         if let Some(mut members) = self.world.get_mut::<Members>(group) {
             members.0.push(element.0);
@@ -405,29 +429,10 @@ impl Engine {
     }
 }
 
-/// Ids and names in use in a pipeline, so that adding stays linear.
+/// Ids and names in use in a pipeline, so that adding stays linear. Names are only looked up, never
+/// walked.
 #[derive(bevy_ecs::component::Component, Default)]
 struct Known {
-    ids: std::collections::BTreeMap<ElementId, String>,
-    names: std::collections::BTreeSet<String>,
-}
-
-impl Known {
-    /// Enters an element, or says why it cannot be.
-    fn enter(&mut self, info: &Element, limits: &Limits) -> Result<(), BuildError> {
-        if let Some(name) = self.ids.get(&info.id) {
-            return Err(BuildError::DuplicateId {
-                id: info.id,
-                name: name.clone(),
-            });
-        }
-        if self.names.contains(&info.name) {
-            return Err(BuildError::DuplicateName(info.name.clone()));
-        }
-        let count = self.ids.len() as u64 + 1;
-        limits.check(Limit::Elements, "elements of the pipeline", count)?;
-        self.ids.insert(info.id, info.name.clone());
-        self.names.insert(info.name.clone());
-        Ok(())
-    }
+    ids: BTreeMap<ElementId, Entity>,
+    names: HashSet<String>,
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../../README.md")]
 
+pub mod conform;
 pub mod launch;
 
 mod build;

@@ -4,8 +4,8 @@ use crate::build::{BuildError, ElementHandle};
 use crate::engine::Engine;
 use bevy_ecs::entity::Entity;
 use thiserror::Error;
-use tickpipe_components::caps::Caps;
 use tickpipe_components::caps::pair::{MeetError, meet};
+use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::graph::{Direction, Link, Pad, PadCaps, PadLink, Pads, Presence};
 use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 use tickpipe_systems::element::ClassRef;
@@ -120,9 +120,6 @@ impl Engine {
             return Err(LinkError::Itself(self.name(from)));
         }
         let pipelines = [self.pipeline_of(from), self.pipeline_of(to)];
-        for pipeline in pipelines.into_iter().flatten() {
-            self.must_be_ready(pipeline)?;
-        }
         if let [Some(a), Some(b)] = pipelines
             && a != b
         {
@@ -131,15 +128,12 @@ impl Engine {
                 to: self.name(to),
             });
         }
+        if let Some(pipeline) = pipelines[0].or(pipelines[1]) {
+            self.must_be_ready(pipeline)?;
+        }
         let a = self.find_pad(from, Direction::Source, source)?;
         let b = self.find_pad(to, Direction::Sink, sink)?;
-        if let Err(error) = meet(&a.caps, false, &b.caps, false) {
-            return Err(LinkError::CannotMeet {
-                from: format!("{}.{}", self.name(from), a.name),
-                to: format!("{}.{}", self.name(to), b.name),
-                error,
-            });
-        }
+        self.must_meet((from, &a), (to, &b))?;
         let a = self.make_pad(from, a);
         let b = self.make_pad(to, b);
         let link = self.world.spawn(Link { from: a, to: b }).id();
@@ -149,6 +143,39 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Whether the templates of two pads meet.
+    fn must_meet(
+        &self,
+        (from, a): (ElementHandle, &Found),
+        (to, b): (ElementHandle, &Found),
+    ) -> Result<(), LinkError> {
+        let (a_caps, b_caps) = (self.template_caps(from, a), self.template_caps(to, b));
+        if do_meet(a_caps, b_caps) {
+            return Ok(());
+        }
+        meet(a_caps, false, b_caps, false)
+            .map(|_| ())
+            .map_err(|error| LinkError::CannotMeet {
+                from: format!("{}.{}", self.name(from), self.name_of(a)),
+                to: format!("{}.{}", self.name(to), self.name_of(b)),
+                error,
+            })
+    }
+
+    fn template_caps(&self, element: ElementHandle, found: &Found) -> &Caps {
+        static ANY: Caps = Caps::any();
+        let class = self.world.get::<ClassRef>(element.0);
+        let template = class.and_then(|c| c.0.terms.pads.get(found.template()));
+        template.map_or(&ANY, |t| &t.caps)
+    }
+
+    fn name_of<'a>(&'a self, found: &'a Found) -> &'a str {
+        match found {
+            Found::There { pad, .. } => self.world.get::<Pad>(*pad).map_or("", |p| &p.name),
+            Found::New { name, .. } => name,
+        }
     }
 
     /// Finds a pad, or the template that makes one; changes nothing.
@@ -165,107 +192,95 @@ impl Engine {
         };
         let class = self.world.get::<ClassRef>(element.0).ok_or_else(no_free)?;
         let templates = &class.0.terms.pads;
-        let pads = self.world.get::<Pads>(element.0);
-        let mut known = Vec::new();
+        let pads = self.world.get::<Pads>(element.0).map_or(&[][..], |p| &p.0);
+        let pads = || {
+            let infos = pads.iter().map(|&pad| (pad, self.world.get::<Pad>(pad)));
+            infos.filter_map(|(pad, info)| Some((pad, info.filter(|i| i.direction == direction)?)))
+        };
         let mut count = 0;
-        for &pad in pads.iter().flat_map(|p| &p.0) {
-            let Some(info) = self.world.get::<Pad>(pad) else {
-                continue;
-            };
-            if info.direction != direction {
-                continue;
-            }
+        for (pad, info) in pads() {
             count += 1;
-            let linked = self
-                .world
-                .get::<PadLink>(pad)
-                .is_some_and(|l| l.0.is_some());
-            let wanted = name.map_or(!linked, |n| n == info.name);
-            known.push(info.name.clone());
-            if !wanted {
+            if name.is_some_and(|n| n != info.name) {
                 continue;
             }
-            if linked {
+            let link = self.world.get::<PadLink>(pad).and_then(|l| l.0);
+            if link.is_none() {
+                return Ok(Found::There {
+                    pad,
+                    template: info.template,
+                });
+            }
+            if name.is_some() {
                 return Err(LinkError::Linked {
                     element: owner(),
                     pad: info.name.clone(),
                 });
             }
-            return Ok(Found {
-                entity: Some(pad),
-                template: info.template,
-                name: info.name.clone(),
-                index: info.index,
-                caps: templates
-                    .get(info.template)
-                    .map_or_else(Caps::any, |t| t.caps.clone()),
-            });
         }
+        let no_pad = |asked: &str, on_request: Option<&str>| LinkError::NoPad {
+            element: owner(),
+            direction: name_of(direction),
+            pad: asked.to_owned(),
+            known: pads()
+                .map(|(_, info)| info.name.as_str())
+                .chain(on_request)
+                .map(str::to_owned)
+                .collect(),
+        };
         let on_request = templates
             .iter()
             .enumerate()
             .find(|(_, t)| t.presence == Presence::Request && t.direction == direction);
         let Some((template, t)) = on_request else {
-            return Err(match name {
-                Some(pad) => LinkError::NoPad {
-                    element: owner(),
-                    direction: name_of(direction),
-                    pad: pad.to_owned(),
-                    known,
-                },
-                None => no_free(),
-            });
+            return Err(name.map_or_else(no_free, |asked| no_pad(asked, None)));
         };
         let stem = t.name.trim_end_matches("%u");
-        let pad = match name {
+        let name = match name {
             None => {
                 // Mostly the next number; a lower one is free only where pads were named.
-                let mut numbers = (count..).chain(0..count);
-                let free = |n: u64| Some(format!("{stem}{n}")).filter(|n| !known.contains(n));
-                numbers.find_map(free).unwrap_or_default()
+                let mut names = (count..).chain(0..count).map(|n| format!("{stem}{n}"));
+                let is_free = |name: &String| pads().all(|(_, info)| info.name != *name);
+                names.find(is_free).unwrap_or_default()
             }
             // The template's own name asks for any, as GStreamer's request does.
             Some(n) if n == t.name => return self.find_pad(element, direction, None),
             Some(n) => {
                 let number = n.strip_prefix(stem).and_then(|d| d.parse::<u32>().ok());
                 if number.is_none() {
-                    known.push(t.name.to_owned());
-                    return Err(LinkError::NoPad {
-                        element: owner(),
-                        direction: name_of(direction),
-                        pad: n.to_owned(),
-                        known,
-                    });
+                    return Err(no_pad(n, Some(t.name)));
                 }
                 n.to_owned()
             }
         };
         let limits = self.world.resource::<Limits>();
         limits.check(Limit::TeePads, &format!("pads of {}", owner()), count + 1)?;
-        Ok(Found {
-            entity: None,
+        Ok(Found::New {
             template,
-            name: pad,
+            name,
             index: count as usize,
-            caps: t.caps.clone(),
         })
     }
 
     fn make_pad(&mut self, element: ElementHandle, found: Found) -> Entity {
-        if let Some(pad) = found.entity {
-            return pad;
-        }
+        let (template, name, index) = match found {
+            Found::There { pad, .. } => return pad,
+            Found::New {
+                template,
+                name,
+                index,
+            } => (template, name, index),
+        };
         let direction = self
             .world
             .get::<ClassRef>(element.0)
-            .and_then(|c| c.0.terms.pads.get(found.template))
+            .and_then(|c| c.0.terms.pads.get(template))
             .map_or(Direction::Source, |t| t.direction);
         let info = Pad {
             element: element.0,
-            name: found.name,
+            name,
             direction,
-            template: found.template,
-            index: found.index,
+            template,
+            index,
         };
         let pad = self
             .world
@@ -278,11 +293,32 @@ impl Engine {
     }
 }
 
-/// A pad that is there, or can be made.
-struct Found {
-    entity: Option<Entity>,
-    template: usize,
-    name: String,
-    index: usize,
-    caps: Caps,
+/// A pad that can be linked.
+enum Found {
+    /// It is there.
+    There { pad: Entity, template: usize },
+    /// It can be made.
+    New {
+        template: usize,
+        name: String,
+        index: usize,
+    },
+}
+
+impl Found {
+    const fn template(&self) -> usize {
+        match self {
+            Found::There { template, .. } | Found::New { template, .. } => *template,
+        }
+    }
+}
+
+/// Whether two closed templates meet by the pair rule, without working out in what.
+fn do_meet(a: &Caps, b: &Caps) -> bool {
+    if a.is_any() || b.is_any() {
+        return !a.is_empty() && !b.is_empty();
+    }
+    let meets = |x: &Structure, y: &Structure| x.can_intersect(y) && x.common_fields(y) > 0;
+    let mut mine = a.structures().iter();
+    mine.any(|x| b.structures().iter().any(|y| meets(x, y)))
 }

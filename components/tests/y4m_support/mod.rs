@@ -1,8 +1,17 @@
-//! Reads whole Y4M files through the state machine, cut into chunks of given sizes.
+//! Reads header lines, and whole Y4M files through the state machine, cut into chunks of given
+//! sizes.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use tickpipe_components::video::{Frame, FrameMut, Layout};
-use tickpipe_components::y4m::{Event, ReadError, Reader, payload};
+use tickpipe_components::y4m::{Event, Header, ReadError, Reader, payload};
+
+/// The header that a whole line, and nothing else, gives.
+pub fn parse(line: &str) -> Header {
+    let bytes = line.as_bytes();
+    let (header, len) = Header::parse(bytes).unwrap().expect("a whole line");
+    assert_eq!(len, bytes.len(), "{line:?}");
+    header
+}
 
 /// What reading a file came to.
 #[derive(Debug, PartialEq)]

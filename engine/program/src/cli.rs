@@ -1,8 +1,9 @@
 //! The command line: subcommands and flags. Plain data.
 
-use clap::builder::RangedU64ValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use tickpipe::conform::SUITES;
 use tickpipe::{ClockMode, Limits};
 
 /// A media pipeline engine: runs, plans and inspects graphs.
@@ -21,6 +22,7 @@ impl Cli {
             Command::Run(a) => &a.shared,
             Command::Plan(a) => &a.shared,
             Command::Inspect(a) => &a.shared,
+            Command::Conform(a) => &a.shared,
         };
         (&shared.log, shared.quiet)
     }
@@ -36,6 +38,8 @@ pub(crate) enum Command {
     Plan(PlanArguments),
     /// List elements; or pads, caps and properties of one
     Inspect(InspectArguments),
+    /// Run a conformance file: recorded answers of other engines, compared with tickpipe's own
+    Conform(ConformArguments),
 }
 
 #[derive(Debug, Args)]
@@ -94,6 +98,22 @@ pub(crate) struct InspectArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ConformArguments {
+    /// What the file holds
+    #[arg(value_parser = suites())]
+    pub suite: String,
+    /// The conformance file
+    #[arg(value_name = "FILE.json")]
+    pub file: PathBuf,
+    /// Write the file with tickpipe's own answers to OUT.json; `-` is standard output, and what is
+    /// told of the cases then goes to standard error
+    #[arg(long, value_name = "OUT.json")]
+    pub answers: Option<PathBuf>,
+    #[command(flatten)]
+    pub shared: SharedFlags,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RunFlags {
     /// Write a JSON report to FILE; `-` is standard output, which then gets nothing else
     #[arg(long, value_name = "FILE")]
@@ -145,6 +165,12 @@ impl From<ClockName> for ClockMode {
             ClockName::Wall => ClockMode::Wall,
         }
     }
+}
+
+/// The suites that there are.
+fn suites() -> PossibleValuesParser {
+    let suites = SUITES.iter();
+    PossibleValuesParser::new(suites.map(|s| PossibleValue::new(s.name).help(s.about)))
 }
 
 /// `NAME=N`, checked against the limits that there are.

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use thiserror::Error;
 use tickpipe::components::limits::LimitError;
+use tickpipe::conform::ConformError;
 use tickpipe::systems::element::RegistryError;
 use tickpipe::{EngineError, LaunchGraphError, PlanError};
 use tickpipe_scenarios::ScenarioError;
@@ -41,6 +42,12 @@ pub(crate) enum Failure {
         /// What to do instead, if it is clear.
         help: Option<&'static str>,
     },
+    /// A conformance file cannot be used.
+    #[error("{}: {error}", .file.display())]
+    Conform { file: PathBuf, error: ConformError },
+    /// Answers would be written over the questions.
+    #[error("--answers: {} is the file that is read; writing there would destroy it", .0.display())]
+    AnswersInUse(PathBuf),
     /// A limit cannot be.
     #[error(transparent)]
     Limit(#[from] LimitError),
@@ -72,6 +79,8 @@ impl Failure {
             | Failure::OutputInUse(_)
             | Failure::Launch { .. }
             | Failure::Scenario { .. }
+            | Failure::Conform { .. }
+            | Failure::AnswersInUse(_)
             | Failure::Limit(_)
             | Failure::Registry(_) => USAGE,
             Failure::Engine(_)

@@ -1,15 +1,16 @@
-//! The command line program `tickpipe`: `launch`, `run`, `plan`, `inspect`.
+//! The command line program `tickpipe`: `launch`, `run`, `plan`, `inspect`, `conform`.
 //!
 //! Exit status: 0 done and all as expected; 1 failed, stalled, or an expectation missed, a media
-//! file that is missing or broken included; 2 the command line, the launch text or a scenario
-//! file is wrong.
+//! file that is missing or broken included; 2 the command line, the launch text, a scenario or a
+//! conformance file is wrong.
 //!
 //! - `cli`: arguments; `console`: where output goes; `failure`: errors and exit statuses; `log`:
 //!   events as lines; `panics`: who tells of a panic;
-//! - `launch`, `run`, `plan`, `inspect`: the commands; `outputs`: report and digest files;
+//! - `launch`, `run`, `plan`, `inspect`, `conform`: the commands; `outputs`: files that they write;
 //!   `progress`, `summary`, `table`: what a person sees.
 
 mod cli;
+mod conform;
 mod console;
 mod failure;
 mod inspect;
@@ -66,6 +67,7 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::Run(arguments) => launch::scenario(arguments, console),
         Command::Plan(arguments) => plan::plan(arguments, console),
         Command::Inspect(arguments) => inspect::inspect(arguments, console),
+        Command::Conform(arguments) => conform::conform(arguments, console),
     });
     ended(result, console)
 }

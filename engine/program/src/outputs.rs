@@ -41,6 +41,17 @@ impl Target {
         }
     }
 
+    /// Writes a whole text there.
+    pub(crate) fn write(&self, text: &str, stdout: &mut (dyn Write + Send)) -> Result<(), Failure> {
+        let written = match self {
+            Target::Stdout => stdout
+                .write_all(text.as_bytes())
+                .and_then(|()| stdout.flush()),
+            Target::File(path) => std::fs::write(path, text),
+        };
+        written.map_err(|error| self.failed(error))
+    }
+
     /// A closed standard output is the reader's choice, and still not what was asked for.
     fn failed(&self, error: std::io::Error) -> Failure {
         if *self == Target::Stdout && error.kind() == ErrorKind::BrokenPipe {

@@ -131,7 +131,7 @@ fn locations(engine: &Engine, pipeline: PipelineHandle) -> Vec<(String, String)>
 }
 
 /// Whether two paths lead to one regular file, whatever they are called.
-fn same_file(a: &Path, b: &Path) -> bool {
+pub(crate) fn same_file(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
