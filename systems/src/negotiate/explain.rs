@@ -7,6 +7,7 @@ use super::minimal::{Checker, Minimal};
 use super::parts::{Part, Parts, What};
 use super::problem::Frame;
 use super::repair::{Entry, without};
+use super::rows::Way;
 use super::solve::{NegotiationError, Search};
 use crate::element::{Flow, PadAt};
 use crate::state::Topology;
@@ -149,7 +150,7 @@ impl Teller<'_> {
         small.parts.extend(said);
         small
             .parts
-            .extend(passing.map(|&p| without_sets(&tried.parts.parts[p])));
+            .extend(passing.map(|&p| bare(&tried.parts.parts[p])));
         let chosen: Vec<usize> = (0..small.parts.len()).collect();
         let mut names: Vec<String> = Vec::new();
         for part in &small.parts {
@@ -204,7 +205,8 @@ impl Teller<'_> {
                 .iter()
                 .copied()
                 .find(|&p| self.faces(&tried.parts.parts[p], &path));
-            sides.push(self.side(&tried.parts.parts[faces.unwrap_or(party)], &needed));
+            let part = &tried.parts.parts[faces.unwrap_or(party)];
+            sides.push(self.side(part, &needed, faces.is_some()));
             told.extend(alike);
         }
         let conflict = Conflict {
@@ -219,8 +221,10 @@ impl Teller<'_> {
     /// Whether the pad of a demand leads to its neighbour on a path: the next one, or, of the last
     /// element, the one before.
     fn faces(&self, part: &Part, path: &[usize]) -> bool {
-        let What::Demand { link, .. } = &part.what else {
-            return false;
+        let link = match &part.what {
+            What::Demand { link, .. } => link,
+            What::Ways { to, .. } => &to.0,
+            _ => return false,
         };
         let Some(at) = path.iter().position(|n| *n == part.node) else {
             return false;
@@ -249,7 +253,8 @@ impl Teller<'_> {
         }
     }
 
-    fn side(&self, part: &Part, fields: &[String]) -> Side {
+    /// A side of a conflict; of a converter the pad that makes, if the others are there.
+    fn side(&self, part: &Part, fields: &[String], makes: bool) -> Side {
         let (pad, caps): (PadAt, Caps) = match &part.what {
             What::Demand { pad, caps, .. } => (*pad, caps.iter().cloned().collect()),
             What::Pinned { link, caps } => {
@@ -260,7 +265,7 @@ impl Teller<'_> {
                     caps: caps.to_string(),
                 };
             }
-            What::Ways { from, ways, .. } => {
+            What::Ways { from, to, ways } => {
                 let mut rows: Vec<String> = Vec::new();
                 for way in ways.iter() {
                     let text = |s: &Option<Structure>| {
@@ -275,7 +280,7 @@ impl Teller<'_> {
                     }
                 }
                 return Side {
-                    pad: self.pad(part.node, from.1),
+                    pad: self.pad(part.node, if makes { to.1 } else { from.1 }),
                     value: rows.join(" | "),
                     caps: ways
                         .iter()
@@ -469,9 +474,13 @@ fn without_field(part: &Part, name: &str) -> Part {
     })
 }
 
-/// The part with no demands on any field.
-fn without_sets(part: &Part) -> Part {
-    mapped(part, |s| s.clear())
+/// A converter that says nothing of what it takes and makes.
+fn bare(part: &Part) -> Part {
+    let mut part = part.clone();
+    if let What::Ways { ways, .. } = &mut part.what {
+        *ways = Rc::new(ways.iter().map(Way::bare).collect());
+    }
+    part
 }
 
 /// What structures say of fields: sets of one field, fields and sets of several, media types of

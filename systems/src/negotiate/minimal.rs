@@ -194,13 +194,7 @@ fn bare(parts: &Parts, ways: &[usize]) -> Parts {
         };
         let made = known.iter().find(|k| Rc::ptr_eq(&k.0, ways));
         let made = made.map(|k| Rc::clone(&k.1)).unwrap_or_else(|| {
-            let mut all = (**ways).clone();
-            for side in all
-                .iter_mut()
-                .flat_map(|w| w.takes.iter_mut().chain(&mut w.makes))
-            {
-                side.clear();
-            }
+            let all: Vec<Way> = ways.iter().map(Way::bare).collect();
             let all = Rc::new(all);
             known.push((Rc::clone(ways), Rc::clone(&all)));
             all

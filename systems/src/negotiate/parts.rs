@@ -388,10 +388,8 @@ fn ways(
             |all| all.iter().cloned().map(Some).collect::<Vec<_>>(),
         );
         let way = |makes| Way {
-            takes: None,
             makes,
-            free: crate::element::Fields::These(SmallVec::new()),
-            cost: 0,
+            ..Way::passing()
         };
         return Ok(all.into_iter().map(way).collect());
     };
@@ -403,6 +401,7 @@ fn ways(
             check_answers(limits, name, "transform_caps", index as usize)?;
             let mut add = |makes: Structure| {
                 found.push(Way {
+                    retypes: take.media() != makes.media() || take.features() != makes.features(),
                     takes: Some(take.clone()),
                     makes: Some(makes),
                     free: answer.free.clone(),

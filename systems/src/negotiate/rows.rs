@@ -3,6 +3,7 @@
 use super::cost::Cost;
 use super::relation::{Row, Rows};
 use crate::element::Fields;
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
@@ -24,6 +25,30 @@ pub(super) struct Way {
     pub(super) makes: Option<Structure>,
     pub(super) free: Fields,
     pub(super) cost: u32,
+    /// It changes the media type or features.
+    pub(super) retypes: bool,
+}
+
+impl Way {
+    /// A way that passes everything on.
+    pub(super) fn passing() -> Way {
+        Way {
+            takes: None,
+            makes: None,
+            free: Fields::These(SmallVec::new()),
+            cost: 0,
+            retypes: false,
+        }
+    }
+
+    /// The same with nothing said of what it takes and makes, only of what it ties.
+    pub(super) fn bare(&self) -> Way {
+        Way {
+            takes: None,
+            makes: None,
+            ..self.clone()
+        }
+    }
 }
 
 /// The fields that a problem knows, in the order of names.
@@ -94,7 +119,7 @@ impl FieldTable {
             let makes = way.makes.as_ref().and_then(|s| self.set_at(s, place));
             let tied = match self.name(place) {
                 Some(name) => !way.free.contains(name),
-                None => takes == makes,
+                None => takes == makes && !way.retypes,
             };
             let (a, b) = (from * count + place, to * count + place);
             if tied || from == to {

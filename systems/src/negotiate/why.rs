@@ -4,6 +4,7 @@ use super::conflict::Conflict;
 use super::eliminate::{Bounds, Joiner};
 use super::explain::{Teller, Tried};
 use super::parts::{Parts, What};
+use super::rows::Way;
 use super::solve::Request;
 use crate::state::Topology;
 use bevy_ecs::world::World;
@@ -49,7 +50,11 @@ fn reason_of(teller: &Teller<'_>, parts: &Parts, limits: &Limits, node: usize) -
             if let What::Ways { ways, .. } = &mut part.what
                 && (!only || part.node == node)
             {
-                *ways = Rc::new(ways.iter().filter(|w| w.cost == 0).cloned().collect());
+                let mut passing: Vec<Way> = ways.iter().filter(|w| w.cost == 0).cloned().collect();
+                if passing.is_empty() {
+                    passing.push(Way::passing());
+                }
+                *ways = Rc::new(passing);
             }
         }
         let tried = Tried::new(passing);
@@ -72,9 +77,8 @@ fn sentence(conflict: &Conflict) -> String {
         .iter()
         .map(|s| format!("{} has {}", s.pad, s.value))
         .collect();
-    let on = match &conflict.fields[..] {
-        [] => "media type".to_owned(),
-        fields => fields.join(" and "),
-    };
-    format!("of {on} {}", sides.join(", "))
+    match &conflict.fields[..] {
+        [] => sides.join(", "),
+        fields => format!("{}: {}", fields.join(" and "), sides.join(", ")),
+    }
 }
