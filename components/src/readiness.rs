@@ -4,8 +4,8 @@ use crate::id::PoolId;
 
 /// An element's readiness, computed in the schedule phase.
 ///
-/// Where several waits hold at once the first of this order is told: done, held by state, time,
-/// input, room, buffer.
+/// Where several waits hold at once the first of this order is told: done, held by state, caps,
+/// time, input, room, buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readiness {
     /// It runs this tick.
@@ -23,6 +23,8 @@ pub enum Readiness {
     Room(u32),
     /// It waits for a free buffer of this pool.
     Buffer(PoolId),
+    /// It wants other caps on a source pad, and waits for the answer.
+    Caps,
 }
 
 impl Readiness {
@@ -36,6 +38,7 @@ impl Readiness {
             Readiness::Input(pad) => 4 | u64::from(pad) << 3,
             Readiness::Room(pad) => 5 | u64::from(pad) << 3,
             Readiness::Buffer(pool) => 6 | u64::from(pool.0) << 3,
+            Readiness::Caps => 7,
         }
     }
 }

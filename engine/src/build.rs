@@ -15,7 +15,11 @@ use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 use tickpipe_components::message::Bus;
 use tickpipe_components::property::{PropertyError, PropertyValue};
 use tickpipe_components::state::State;
-use tickpipe_systems::element::{ClassRef, Registry, RegistryError, SetOutcome};
+use tickpipe_systems::command::{Action, Actions};
+use tickpipe_systems::element::{
+    ClassRef, ElementClass, Registry, RegistryError, SetOutcome, Setting,
+};
+use tickpipe_systems::negotiate::Refusal;
 use tickpipe_systems::state::Graphs;
 
 /// An element of an engine.
@@ -80,7 +84,7 @@ pub enum BuildError {
     #[error(transparent)]
     Limit(#[from] LimitExceeded),
     /// The pipeline is not in READY.
-    #[error("pipeline {name} is in {state}; its graph can be changed in ready only")]
+    #[error("pipeline {name} is in {state}; this can be set in ready only")]
     NotReady {
         /// Its name.
         name: String,
@@ -226,9 +230,13 @@ impl Engine {
 
     /// Sets a property. What GStreamer has and tickpipe does not act on is accepted and ignored.
     ///
+    /// In a started pipeline the next tick sets it, together with all others of that tick: caps
+    /// are negotiated anew, and what changes does so between two buffers. If there are no caps
+    /// with it, it stays as it was, and [`Engine::refused`] says why.
+    ///
     /// # Errors
-    /// [`BuildError::Property`]; the property stays as it was. [`BuildError::NotReady`] once the
-    /// pipeline has started.
+    /// [`BuildError::Property`]; the property stays as it was. [`BuildError::NotReady`] if the
+    /// pipeline has started and it is one that can be set in READY only.
     pub fn set(
         &mut self,
         element: ElementHandle,
@@ -236,9 +244,7 @@ impl Engine {
         value: impl Into<PropertyValue>,
     ) -> Result<SetOutcome, BuildError> {
         let value = value.into();
-        self.set_with(element, |class, entity| {
-            class.set_property(entity, property, value)
-        })
+        self.set_with(element, property, |class| class.check(property, value))
     }
 
     /// Sets a property from its text, as on a launch line.
@@ -251,28 +257,56 @@ impl Engine {
         property: &str,
         text: &str,
     ) -> Result<SetOutcome, BuildError> {
-        self.set_with(element, |class, entity| {
-            class.set_property_text(entity, property, text)
-        })
+        self.set_with(element, property, |class| class.check_text(property, text))
     }
 
     fn set_with(
         &mut self,
         element: ElementHandle,
-        set: impl FnOnce(
-            &tickpipe_systems::element::ElementClass,
-            &mut bevy_ecs::world::EntityWorldMut<'_>,
-        ) -> Result<SetOutcome, PropertyError>,
+        property: &str,
+        check: impl FnOnce(&ElementClass) -> Result<Option<Setting>, PropertyError>,
     ) -> Result<SetOutcome, BuildError> {
-        if let Some(pipeline) = self.pipeline_of(element) {
-            self.must_be_ready(pipeline)?;
-        }
-        let name = self.name(element);
-        let mut entity = self.world.entity_mut(element.0);
-        let Some(class) = entity.get::<ClassRef>().cloned() else {
+        let Some(ClassRef(class)) = self.world.get::<ClassRef>(element.0).cloned() else {
             return Ok(SetOutcome::Ignored);
         };
-        set(&class.0, &mut entity).map_err(|error| BuildError::Property { name, error })
+        let name = || self.name(element);
+        let checked = check(&class).map_err(|error| BuildError::Property {
+            name: name(),
+            error,
+        });
+        let Some(setting) = checked? else {
+            return Ok(SetOutcome::Ignored);
+        };
+        // An element that was added to a running pipeline is in READY until it is linked.
+        let ready = self.world.get::<State>(element.0) == Some(&State::Ready);
+        let started = self
+            .pipeline_of(element)
+            .filter(|_| !ready)
+            .filter(|&p| self.state(p) != State::Ready);
+        let Some(pipeline) = started else {
+            class.apply(&mut self.world.entity_mut(element.0), setting);
+            return Ok(SetOutcome::Set);
+        };
+        if class.ready_only.contains(&property) {
+            self.must_be_ready(pipeline)?;
+        }
+        let action = Action::SetProperty {
+            pipeline: pipeline.entity,
+            element: element.0,
+            setting,
+        };
+        self.world.resource_mut::<Actions>().queue.push(action);
+        Ok(SetOutcome::Set)
+    }
+
+    /// Why the last change of a started pipeline was refused, if one was: a property, caps that
+    /// a source announced, links.
+    pub fn refused(&self, pipeline: PipelineHandle) -> Option<&Refusal> {
+        self.world
+            .resource::<Graphs>()
+            .motion(pipeline.id)?
+            .refused
+            .as_ref()
     }
 
     /// Sets several properties in order. The first that cannot be set is the error, and those
@@ -313,7 +347,8 @@ impl Engine {
             })
     }
 
-    /// Puts an element into a pipeline, in any order.
+    /// Puts an element into a pipeline, in any order. In a started pipeline it stays in READY
+    /// until it is linked.
     ///
     /// # Errors
     /// [`BuildError`]: it is in one already, or its id or name is taken there.
@@ -360,7 +395,6 @@ impl Engine {
         group: Entity,
         element: ElementHandle,
     ) -> Result<(), BuildError> {
-        self.must_be_ready(pipeline)?;
         let Some(Element { id, name, .. }) = self.world.get::<Element>(element.0) else {
             return Ok(());
         };

@@ -8,7 +8,10 @@ use tickpipe_components::caps::pair::{MeetError, meet};
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::graph::{Direction, Link, Pad, PadCaps, PadLink, Pads, Presence};
 use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
+use tickpipe_components::state::State;
+use tickpipe_systems::command::{Action, Actions};
 use tickpipe_systems::element::ClassRef;
+use tickpipe_systems::negotiate::NewLink;
 
 /// Why two elements cannot be linked so.
 #[derive(Debug, Error)]
@@ -107,6 +110,11 @@ impl Engine {
 
     /// Links two pads by name; `None` is the first free one.
     ///
+    /// In a started pipeline the elements behind the link take part from the next tick on, with
+    /// all that was linked since the last one. The caps of what runs stay; if there are none for
+    /// the rest with them, the links are taken away, a warning is posted, and
+    /// [`Engine::refused`] says why.
+    ///
     /// # Errors
     /// [`LinkError`]; nothing is changed then.
     pub fn link_pads(
@@ -128,12 +136,10 @@ impl Engine {
                 to: self.name(to),
             });
         }
-        if let Some(pipeline) = pipelines[0].or(pipelines[1]) {
-            self.must_be_ready(pipeline)?;
-        }
         let a = self.find_pad(from, Direction::Source, source)?;
         let b = self.find_pad(to, Direction::Sink, sink)?;
         self.must_meet((from, &a), (to, &b))?;
+        let made = [&a, &b].map(|found| matches!(found, Found::New { .. }));
         let a = self.make_pad(from, a);
         let b = self.make_pad(to, b);
         let link = self.world.spawn(Link { from: a, to: b }).id();
@@ -141,6 +147,21 @@ impl Engine {
             if let Some(mut at) = self.world.get_mut::<PadLink>(pad) {
                 at.0 = Some(link);
             }
+        }
+        let started = pipelines
+            .into_iter()
+            .flatten()
+            .find(|&p| self.state(p) != State::Ready);
+        if let Some(pipeline) = started {
+            let pads = [a, b].into_iter().zip(made);
+            let action = Action::Link {
+                pipeline: pipeline.entity(),
+                link: NewLink {
+                    link,
+                    pads: pads.filter(|p| p.1).map(|p| p.0).collect(),
+                },
+            };
+            self.world.resource_mut::<Actions>().queue.push(action);
         }
         Ok(())
     }

@@ -344,6 +344,7 @@ fn waits(topology: &Topology, p: &tickpipe_components::fabric::PipelineFabric) -
                 ("buffer", holder.and_then(|h| name(h.by.index())))
             }
             Readiness::Time(_) => ("time", None),
+            Readiness::Caps => ("caps", None),
             Readiness::Held => ("state", None),
             Readiness::Ready | Readiness::Done => continue,
         };

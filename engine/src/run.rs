@@ -259,7 +259,9 @@ impl Engine {
     /// Whether a change of state is asked for or under way.
     fn changing(&self, pipeline: PipelineHandle) -> bool {
         !self.world.resource::<Actions>().queue.is_empty()
-            || self.fabric(pipeline).is_some_and(|p| p.attention)
+            || self
+                .fabric(pipeline)
+                .is_some_and(|p| p.attention || p.renegotiate)
     }
 
     /// Whether further ticks would change nothing.

@@ -1,7 +1,10 @@
 //! Elements at work, beside the fabric's lanes, and walking the pipelines on several threads.
 
-use crate::element::{PassThrough, Work};
+use crate::element::{Offers, PadCapsOf, PassThrough, Work};
 use bevy_ecs::resource::Resource;
+use core::any::Any;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use tickpipe_components::fabric::{Fabric, PipelineFabric};
 use tickpipe_components::fault::ElementError;
 
@@ -13,6 +16,20 @@ pub struct WorkSlot {
     pub name: Box<str>,
     /// Why it failed, if it did.
     pub fault: Option<ElementError>,
+    /// What it is told when the changes of its lane take effect, one each.
+    pub(crate) changes: VecDeque<Told>,
+    /// What it announced and had answered.
+    pub(crate) offers: Offers,
+    /// Why caps that it announced cannot be.
+    pub(crate) refused: Option<ElementError>,
+}
+
+/// What an element is told when a change takes effect.
+pub(crate) struct Told {
+    /// New settings, if it cares.
+    pub(crate) settings: Option<Arc<dyn Any + Send + Sync>>,
+    /// The caps of all its pads, if one has others.
+    pub(crate) pads: Option<PadCapsOf>,
 }
 
 impl WorkSlot {
@@ -22,6 +39,9 @@ impl WorkSlot {
             work: Box::new(PassThrough),
             name: name.into(),
             fault: None,
+            changes: VecDeque::new(),
+            offers: Offers::new(),
+            refused: None,
         }
     }
 }

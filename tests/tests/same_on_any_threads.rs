@@ -10,11 +10,11 @@ use tickpipe::{Engine, EngineOptions, RunOptions};
 const GRAPHS: [(&str, &str); 2] = [
     (
         "videotestsrc num-buffers=10 pattern=snow seed=5 ! video/x-raw,format=I420,width=320,height=240 ! tee name=t t. ! queue ! videoconvert ! video/x-raw,format=RGBA ! fakesink t. ! videoscale ! video/x-raw,width=160,height=120 ! fakesink",
-        "1ab10fb0c0781f0e",
+        "cf5f00b3f3a168ba",
     ),
     (
         "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=320,height=240 ! overlay name=mix x=16 y=8 ! fakesink videotestsrc pattern=ball num-buffers=12 ! video/x-raw,width=176,height=144,framerate=30000/1001 ! mix.",
-        "2ce5ead9ff77e1c5",
+        "caa6eb15a70359c9",
     ),
 ];
 

@@ -1,5 +1,6 @@
 //! An element's place in the fabric: its queues, what it may use this tick, and its counters.
 
+use super::change::Changes;
 use super::ring::{Item, Ring};
 use crate::buffer::BufferMeta;
 use crate::fault::{Code, Domain};
@@ -135,10 +136,14 @@ pub struct Lane {
     pub heavy: bool,
     /// Buffers wait here for their running time.
     pub timed: bool,
+    /// A sink that came when all others held their first item: PAUSED does not wait for it.
+    pub late: bool,
     /// It works no more in this run.
     pub done: bool,
     /// Sets of inputs, where it has several that go together.
     pub sync: Option<Box<Synchroniser>>,
+    /// Changes of caps, settings or memory that are under way for it; mostly none.
+    pub changes: Option<Box<Changes>>,
     /// What to tell the bus.
     pub posted: SmallVec<[Posted; 2]>,
     /// Buffers that it let go without passing them on where it should have.
@@ -169,13 +174,42 @@ impl Lane {
             in_place: false,
             heavy: false,
             timed: false,
+            late: false,
             done: false,
             sync: None,
+            changes: None,
             posted: SmallVec::new(),
             dropped: 0,
             copied: (0, 0),
             frames: None,
         }
+    }
+
+    /// The changes under way, to add to.
+    pub fn changes_mut(&mut self) -> &mut Changes {
+        let inputs = self.inputs.len();
+        self.changes
+            .get_or_insert_with(|| Box::new(Changes::new(inputs)))
+    }
+
+    /// Whether the oldest change can take effect now: all that came before it has been taken.
+    pub fn change_is_due(&self) -> bool {
+        let Some(changes) = &self.changes else {
+            return false;
+        };
+        let Some(due) = changes.due.front() else {
+            return false;
+        };
+        if self.trigger == Trigger::Set {
+            return match changes.switch {
+                Some(switch) => switch.sets == 0,
+                None => due.inputs.is_empty(),
+            };
+        }
+        due.inputs.iter().all(|&pad| {
+            let front = self.inputs.get(pad as usize).and_then(|i| i.queue.front());
+            front.and_then(Item::as_caps) == Some(due.epoch)
+        })
     }
 
     /// Emits the end on all source pads that have not had it.

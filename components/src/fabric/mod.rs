@@ -5,17 +5,19 @@
 //! each has its own arrays, its own tick and its own digest. Systems walk the pipelines of the
 //! current [`Fabric::window`].
 
+mod change;
 mod lane;
 mod marks;
 mod ring;
 mod table;
 
+pub use change::{Changes, Due, NewMemory, Switch};
 pub use lane::{Gate, Granted, Input, Lane, Output, Posted, SinkFrame, Trigger};
 pub use marks::Marks;
 pub use ring::{Item, Ring};
 pub use table::{BufferTable, Held};
 
-use crate::id::PipelineId;
+use crate::id::{PipelineId, PoolId};
 use crate::message::Message;
 use crate::pool::Pool;
 use crate::time::TimeBase;
@@ -87,6 +89,12 @@ pub struct PipelineFabric {
     pub messages: Vec<Message>,
     /// State changes are under way or asked for: the state phase must look.
     pub attention: bool,
+    /// Settings, caps or links are to change: the negotiate phase must look.
+    pub renegotiate: bool,
+    /// New links wait until changes under way took effect.
+    pub editing: bool,
+    /// Pools that nobody takes from any more; their memory goes when their last buffer is home.
+    pub retired: Vec<PoolId>,
     /// Compute a digest each tick, and hash payloads as they are written.
     pub digesting: bool,
     /// The digest of the last tick, if asked for.

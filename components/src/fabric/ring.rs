@@ -1,8 +1,11 @@
 //! A bounded queue of items in one allocation.
 
-/// What stands in a queue: a buffer, or the end of the stream.
+/// What stands in a queue: a buffer, a change of caps, or the end of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item(u32);
+
+/// The bit that tells what is not a buffer.
+const NO_BUFFER: u32 = 1 << 31;
 
 impl Item {
     /// The end of the stream.
@@ -14,13 +17,28 @@ impl Item {
         Item(id.0)
     }
 
-    /// The buffer, unless it is the end.
+    /// The buffer, if it is one.
     #[inline]
     pub const fn as_buffer(self) -> Option<crate::id::BufferId> {
-        if self.0 == u32::MAX {
+        if self.0 & NO_BUFFER != 0 {
             None
         } else {
             Some(crate::id::BufferId(self.0))
+        }
+    }
+
+    /// What comes behind has the caps of this re-negotiation, which are counted from 1.
+    pub const fn caps(epoch: u32) -> Item {
+        Item(NO_BUFFER | (epoch % (NO_BUFFER - 1)))
+    }
+
+    /// The number of the re-negotiation, if it is a change of caps.
+    #[inline]
+    pub const fn as_caps(self) -> Option<u32> {
+        if self.0 & NO_BUFFER != 0 && self.0 != u32::MAX {
+            Some(self.0 & !NO_BUFFER)
+        } else {
+            None
         }
     }
 
@@ -49,6 +67,16 @@ impl Ring {
             len: 0,
             capacity: capacity as u32,
         }
+    }
+
+    /// Changes how many items it has room for; those in it stay.
+    pub fn resize(&mut self, capacity: usize) {
+        let mut other = Ring::new(capacity.max(self.len()));
+        self.iter().for_each(|item| {
+            other.push(item);
+        });
+        other.capacity = capacity as u32;
+        *self = other;
     }
 
     /// Items in it.
@@ -80,6 +108,11 @@ impl Ring {
         self.get(0)
     }
 
+    /// The oldest item that is not a change of caps.
+    pub fn front_behind_caps(&self) -> Option<Item> {
+        self.iter().find(|item| item.as_caps().is_none())
+    }
+
     /// The item at a distance from the oldest.
     #[inline]
     pub fn get(&self, at: usize) -> Option<Item> {
@@ -96,9 +129,17 @@ impl Ring {
     #[inline]
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.front()?;
-        self.head = self.head.wrapping_add(1);
-        self.len -= 1;
+        self.drop_front();
         Some(item)
+    }
+
+    /// Lets go of the oldest item, if there is one.
+    #[inline]
+    pub fn drop_front(&mut self) {
+        if self.len > 0 {
+            self.head = self.head.wrapping_add(1);
+            self.len -= 1;
+        }
     }
 
     /// Takes up to `most` of the oldest items and adds them to `out`; how many.
@@ -124,7 +165,8 @@ impl Ring {
     /// Adds an item, or the end beyond all room; `false`, and nothing done, if it does not fit.
     #[inline]
     pub fn push(&mut self, item: Item) -> bool {
-        if self.len >= self.capacity + u32::from(item == Item::EOS) {
+        // Filled beyond its room only by an end, or where the room was made smaller.
+        if self.len >= self.capacity && (item != Item::EOS || self.is_filled()) {
             return false;
         }
         let mask = self.items.len() - 1;
@@ -132,6 +174,13 @@ impl Ring {
         self.items[at] = item;
         self.len += 1;
         true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_filled(&self) -> bool {
+        let last = self.get(self.len().wrapping_sub(1));
+        self.len > self.capacity && (last == Some(Item::EOS) || self.len() >= self.items.len())
     }
 
     /// Adds items in order while they fit; how many did.
@@ -167,6 +216,29 @@ mod tests {
     use crate::id::BufferId;
     use proptest::prelude::*;
     use std::collections::VecDeque;
+
+    #[test]
+    fn an_item_is_one_of_three() {
+        let marker = Item::caps(7);
+        assert_eq!((marker.as_buffer(), marker.as_caps()), (None, Some(7)));
+        assert_eq!((Item::EOS.as_buffer(), Item::EOS.as_caps()), (None, None));
+        let buffer = Item::buffer(BufferId(7));
+        assert_eq!(
+            (buffer.as_buffer(), buffer.as_caps()),
+            (Some(BufferId(7)), None)
+        );
+        assert!(Item::caps((1 << 31) - 2) != Item::EOS && Item::caps((1 << 31) - 1) != Item::EOS);
+        let mut ring = Ring::new(3);
+        assert!(ring.push(marker) && ring.push(Item::caps(8)));
+        assert_eq!(ring.front_behind_caps(), None);
+        assert!(ring.push(buffer));
+        assert_eq!(ring.front_behind_caps(), Some(buffer));
+        ring.resize(1);
+        assert_eq!((ring.len(), ring.room()), (3, 0));
+        assert!(!ring.push(buffer) && ring.clone().push(Item::EOS));
+        ring.resize(5);
+        assert_eq!((ring.front(), ring.room()), (Some(marker), 2));
+    }
 
     proptest! {
         #[test]

@@ -2,6 +2,8 @@
 //!
 //! All sizes of a run are fixed here; later phases allocate nothing.
 
+mod change;
+mod migrate;
 mod plan;
 
 pub use plan::{MemoryError, MemoryPlan, Need, PoolError, PoolPlan, arithmetic, plan_memory};
@@ -9,6 +11,7 @@ pub use plan::{MemoryError, MemoryPlan, Need, PoolError, PoolPlan, arithmetic, p
 use crate::element::Buffers;
 use crate::negotiate::Solution;
 use crate::state::{Graphs, Starting, Topology, begin_paused, fail, trigger_of};
+use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -34,8 +37,16 @@ const HEAVY: usize = 16_384;
 
 /// The allocate phase.
 pub fn allocate(world: &mut World) {
-    if world.resource::<Graphs>().starting.is_empty() {
+    let graphs = world.resource::<Graphs>();
+    if graphs.starting.is_empty() && graphs.changing.is_empty() && graphs.edited.is_empty() {
         return;
+    }
+    let mut graphs = world.resource_mut::<Graphs>();
+    let changing = core::mem::take(&mut graphs.changing);
+    let edited = core::mem::take(&mut graphs.edited);
+    changing.into_iter().for_each(|c| change::change(world, c));
+    for (id, edited) in edited {
+        migrate::migrate(world, id, edited);
     }
     let starting = core::mem::take(&mut world.resource_mut::<Graphs>().starting);
     for (id, start) in starting {
@@ -57,25 +68,15 @@ pub fn allocate(world: &mut World) {
         };
         let mut lanes = lanes(world, &topology, &solution, &plan, &limits);
         let (table, pools) = pools(&plan, &mut lanes);
-        enter(world, &topology, id, &pools);
-        let clock = world
-            .get::<Pipeline>(topology.pipeline)
-            .and_then(|p| world.get::<Clock>(p.clock))
-            .copied()
-            .unwrap_or_default();
+        let pools_of = lanes.iter().map(|l| l.pool).collect();
+        enter(world, &topology, id);
+        let free = free_clock(world, topology.pipeline);
+        let pool_count = pools.len() as u32;
         let graph_hash = graph_hash(world, &topology, &solution);
         if let Some(p) = world.resource_mut::<Fabric>().get_mut(id) {
-            let free = clock.mode == ClockMode::Free;
             lanes.iter_mut().for_each(|l| l.timed &= !free);
             let recording = p.recording;
-            for lane in &mut lanes {
-                if recording && lane.is_sink() {
-                    lane.frames = Some(Vec::new());
-                }
-                if recording && let Some(sync) = &mut lane.sync {
-                    sync.records = Some(Vec::new());
-                }
-            }
+            lanes.iter_mut().for_each(|l| record(l, recording));
             let count = lanes.len();
             let sinks = (0u32..).zip(&lanes).filter(|(_, l)| l.is_sink());
             let sinks: Vec<u32> = sinks.map(|(i, _)| i).collect();
@@ -102,13 +103,32 @@ pub fn allocate(world: &mut World) {
                 ..PipelineFabric::default()
             };
         }
+        for pool in 0..pool_count {
+            spawn_pool(world, id, PoolId(pool));
+        }
         let pipeline = topology.pipeline;
         let mut graphs = world.resource_mut::<Graphs>();
-        if graphs.running.len() <= id.index() {
-            graphs.running.resize_with(id.index() + 1, || None);
-        }
-        graphs.running[id.index()] = Some(topology);
+        graphs.start_motion(id, solution.links, pools_of, graph_hash);
+        graphs.put_running(topology);
         begin_paused(world, id, pipeline);
+    }
+}
+
+/// Whether no element waits for time.
+fn free_clock(world: &World, pipeline: Entity) -> bool {
+    let clock = world
+        .get::<Pipeline>(pipeline)
+        .and_then(|p| world.get::<Clock>(p.clock));
+    clock.copied().unwrap_or_default().mode == ClockMode::Free
+}
+
+/// Keeps what the report wants of a lane.
+fn record(lane: &mut Lane, recording: bool) {
+    if recording && lane.is_sink() {
+        lane.frames = Some(Vec::new());
+    }
+    if recording && let Some(sync) = &mut lane.sync {
+        sync.records = Some(Vec::new());
     }
 }
 
@@ -124,11 +144,7 @@ fn lanes(
     let node_lane = |(node, n): (usize, &crate::state::Node)| {
         let entity = world.entity(n.entity);
         let mut lane = Lane::new(n.id, trigger_of(n));
-        let most = limits.get(Limit::QueueBuffers);
-        let own = n.class.link_capacity(entity).map(|c| match c {
-            0 => most as usize,
-            c => c as usize,
-        });
+        let own = own_capacity(world, n, limits);
         lane.inputs = n
             .inputs
             .iter()
@@ -160,11 +176,8 @@ fn lanes(
             })
             .collect();
         lane.timed = n.class.timed(entity);
-        lane.in_place = matches!(plan.buffers[node], Buffers::InPlace(_));
-        let size = match plan.buffers[node] {
-            Buffers::Own(c) | Buffers::InPlace(c) => c.size,
-            Buffers::Passed => 0,
-        };
+        lane.in_place = plan.in_place(node);
+        let size = heavy_size(plan.buffers[node]);
         lane.heavy = size >= HEAVY;
         lane.granted = VecDeque::with_capacity(quantum);
         lane.borrowed = Vec::with_capacity(if lane.in_place { quantum } else { 0 });
@@ -187,6 +200,23 @@ fn lanes(
         lane
     };
     topology.nodes.iter().enumerate().map(node_lane).collect()
+}
+
+/// How many items the links of an element hold, where that is a setting of its own.
+fn own_capacity(world: &World, node: &crate::state::Node, limits: &Limits) -> Option<usize> {
+    let own = node.class.link_capacity(world.entity(node.entity))?;
+    Some(match own {
+        0 => limits.get(Limit::QueueBuffers) as usize,
+        own => own as usize,
+    })
+}
+
+/// Bytes of the buffers that an element fills.
+fn heavy_size(buffers: Buffers) -> usize {
+    match buffers {
+        Buffers::Own(c) | Buffers::InPlace(c) => c.size,
+        Buffers::Passed => 0,
+    }
 }
 
 /// The time base of a stream with these caps: one frame, where the rate is known.
@@ -220,8 +250,8 @@ fn pools(
     (table, pools)
 }
 
-/// Makes the entities of pools and buffers, and tells elements and links their places.
-fn enter(world: &mut World, topology: &Topology, id: PipelineId, pools: &[Pool]) {
+/// Tells elements and links their places.
+fn enter(world: &mut World, topology: &Topology, id: PipelineId) {
     for (lane, node) in topology.nodes.iter().enumerate() {
         world.entity_mut(node.entity).insert(Place {
             pipeline: id,
@@ -233,31 +263,33 @@ fn enter(world: &mut World, topology: &Topology, id: PipelineId, pools: &[Pool])
             .entity_mut(link.entity)
             .insert(LinkPlace(LinkId(i as u32)));
     }
-    let mut made = Vec::new();
-    for (i, pool) in pools.iter().enumerate() {
-        let pool_id = PoolId(i as u32);
-        made.push(
-            world
-                .spawn(PoolOf {
-                    pipeline: id,
-                    pool: pool_id,
-                })
-                .id(),
-        );
-        let slots = (pool.first.0..pool.first.0 + pool.count).map(|b| {
-            let slot = BufferSlot {
-                pool: pool_id,
-                buffer: BufferId(b),
-            };
-            (slot, OfPipeline(id))
-        });
-        made.extend(world.spawn_batch(slots.collect::<Vec<_>>()));
-    }
+}
+
+/// Makes the entities of a pool and its buffers.
+fn spawn_pool(world: &mut World, id: PipelineId, pool_id: PoolId) {
+    let fabric = world.resource::<Fabric>();
+    let Some(pool) = fabric.get(id).and_then(|p| p.pools.get(pool_id.index())) else {
+        return;
+    };
+    let buffers = pool.first.0..pool.first.0 + pool.count;
+    let pool = PoolOf {
+        pipeline: id,
+        pool: pool_id,
+    };
+    let mut made = vec![world.spawn(pool).id()];
+    let slots = buffers.map(|b| {
+        let slot = BufferSlot {
+            pool: pool_id,
+            buffer: BufferId(b),
+        };
+        (slot, OfPipeline(id))
+    });
+    made.extend(world.spawn_batch(slots.collect::<Vec<_>>()));
     let mut graphs = world.resource_mut::<Graphs>();
     if graphs.memory.len() <= id.index() {
         graphs.memory.resize_with(id.index() + 1, Vec::new);
     }
-    graphs.memory[id.index()] = made;
+    graphs.memory[id.index()].extend(made);
 }
 
 /// A hash of elements, their settings, links and caps: what a digest of the run starts from.

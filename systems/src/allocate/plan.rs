@@ -51,6 +51,13 @@ pub struct MemoryPlan {
     pub buffers: Vec<Buffers>,
 }
 
+impl MemoryPlan {
+    /// Whether a node writes into what it gets.
+    pub fn in_place(&self, node: usize) -> bool {
+        matches!(self.buffers.get(node), Some(Buffers::InPlace(_)))
+    }
+}
+
 /// A pool that cannot be as it must.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PoolError {

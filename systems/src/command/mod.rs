@@ -1,5 +1,8 @@
 //! Phase 1: applies the actions that were asked for since the last tick, in order.
 
+use crate::element::Setting;
+use crate::negotiate::{NewLink, linked, set_all};
+use crate::state::Graphs;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
@@ -12,6 +15,24 @@ use tickpipe_components::state::State;
 pub enum Action {
     /// Bring a pipeline to a state; the last one asked for wins.
     SetState(Entity, State),
+    /// Set a property of an element of a pipeline; the last value of a tick wins, and all that is
+    /// set in one tick is one re-negotiation.
+    SetProperty {
+        /// The pipeline.
+        pipeline: Entity,
+        /// The element.
+        element: Entity,
+        /// What was checked by its class.
+        setting: Setting,
+    },
+    /// A link was made in a started pipeline: the elements behind it take part from now on, or it
+    /// is taken away. All that was linked since the last tick goes together.
+    Link {
+        /// The pipeline.
+        pipeline: Entity,
+        /// The link.
+        link: NewLink,
+    },
 }
 
 /// Actions for the next tick.
@@ -40,6 +61,32 @@ pub fn command(world: &mut World) {
                     p.attention = true;
                 }
             }
+            Action::SetProperty {
+                pipeline,
+                element,
+                setting,
+            } => set_property(world, pipeline, element, setting),
+            Action::Link { pipeline, link } => {
+                if let Some(id) = world.get::<Pipeline>(pipeline).map(|p| p.id) {
+                    linked(world, id, link);
+                }
+            }
         }
+    }
+}
+
+/// Of a started pipeline the negotiate phase sets it, with all others of this tick.
+fn set_property(world: &mut World, pipeline: Entity, element: Entity, setting: Setting) {
+    let Some(id) = world.get::<Pipeline>(pipeline).map(|p| p.id) else {
+        return;
+    };
+    match world.resource_mut::<Graphs>().motion_mut(id) {
+        Some(motion) => motion.sets.push((element, setting)),
+        None => {
+            set_all(world, vec![(element, setting)]);
+        }
+    }
+    if let Some(p) = world.resource_mut::<Fabric>().get_mut(id) {
+        p.renegotiate = true;
     }
 }

@@ -20,11 +20,15 @@ fn pipeline(p: &mut PipelineFabric) {
     let ready = core::mem::take(&mut p.ready);
     for &lane in &ready {
         let l = &p.lanes[lane as usize];
-        if l.pool.is_some() || l.in_place {
+        let changes = l.changes.is_some();
+        if l.pool.is_some() || l.in_place || changes {
             publish(p, lane);
             return_unused(p, lane);
         }
         pass_on(p, lane);
+        if changes {
+            change(p, lane);
+        }
     }
     p.ready = ready;
 }
@@ -44,6 +48,22 @@ fn publish(p: &mut PipelineFabric, lane: u32) {
     }
 }
 
+/// Notes what changed of the lane, or is to change.
+#[cold]
+#[inline(never)]
+fn change(p: &mut PipelineFabric, lane: u32) {
+    let l = &mut p.lanes[lane as usize];
+    let Some(changes) = &mut l.changes else {
+        return;
+    };
+    p.renegotiate |= changes.asked.is_some();
+    p.retired.extend(changes.retired.take());
+    if l.done || changes.is_settled(l.sync.as_deref()) {
+        l.changes = None;
+        p.renegotiate |= p.editing;
+    }
+}
+
 /// Takes back what was granted or lent and not used.
 #[inline]
 fn return_unused(p: &mut PipelineFabric, lane: u32) {
@@ -58,7 +78,7 @@ fn return_unused(p: &mut PipelineFabric, lane: u32) {
 
 /// Moves what was emitted into the queues of those who get it, who come later in graph order, and
 /// marks who must be looked at.
-#[inline]
+#[inline(always)]
 fn pass_on(p: &mut PipelineFabric, lane: u32) {
     let PipelineFabric {
         lanes,

@@ -2,6 +2,7 @@
 
 use super::{ClassRef, Element, PadCapsOf, Transformed, Work};
 use bevy_ecs::world::{EntityRef, EntityWorldMut};
+use core::any::Any;
 use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::{Caps, Structure};
@@ -181,6 +182,21 @@ pub struct PropertyInfo {
     pub default: PropertyValue,
 }
 
+/// A value for a property, checked against what it accepts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    index: usize,
+    value: Box<PropertyValue>,
+}
+
+impl Setting {
+    fn new(index: usize, value: PropertyValue) -> Setting {
+        let value = Box::new(value);
+        Setting { index, value }
+    }
+}
+
+type Live = Option<Arc<dyn Any + Send + Sync>>;
 type Answer<T> = Result<T, ElementError>;
 type Opened = Option<Answer<Box<dyn Work>>>;
 
@@ -211,6 +227,9 @@ pub struct ElementClass {
     link_capacity: fn(EntityRef<'_>) -> Option<u32>,
     peek: fn(EntityRef<'_>, usize) -> Answer<Option<Vec<u8>>>,
     timed: fn(EntityRef<'_>) -> bool,
+    live: fn(EntityRef<'_>) -> Live,
+    /// Properties that can be set in READY only.
+    pub ready_only: &'static [&'static str],
     open: fn(EntityRef<'_>) -> Opened,
 }
 
@@ -296,6 +315,8 @@ impl ElementClass {
                 None => Ok(None),
             },
             timed: |entity| entity.get::<T>().is_some_and(Element::timed),
+            live: |entity| entity.get::<T>().and_then(Element::live),
+            ready_only: T::READY_ONLY,
             open: |entity| entity.get::<T>().map(Element::open),
         }
     }
@@ -316,13 +337,55 @@ impl ElementClass {
         name: &str,
         value: PropertyValue,
     ) -> Result<SetOutcome, PropertyError> {
+        Ok(match self.check(name, value)? {
+            None => SetOutcome::Ignored,
+            Some(setting) => {
+                self.apply(entity, setting);
+                SetOutcome::Set
+            }
+        })
+    }
+
+    /// Checks a value for a property, to set it later; `None` for one that is ignored.
+    ///
+    /// # Errors
+    /// As [`ElementClass::set_property`].
+    pub fn check(
+        &self,
+        name: &str,
+        value: PropertyValue,
+    ) -> Result<Option<Setting>, PropertyError> {
         let Some(index) = self.find(name)? else {
-            return Ok(SetOutcome::Ignored);
+            return Ok(None);
         };
         let info = &self.properties[index];
         let value = info.kind.check(info.name, value)?;
-        (self.set)(entity, index, value);
-        Ok(SetOutcome::Set)
+        Ok(Some(Setting::new(index, value)))
+    }
+
+    /// Checks a property's text, as on a launch line, to set it later.
+    ///
+    /// # Errors
+    /// As [`ElementClass::set_property`].
+    pub fn check_text(&self, name: &str, text: &str) -> Result<Option<Setting>, PropertyError> {
+        let Some(index) = self.find(name)? else {
+            return Ok(None);
+        };
+        let info = &self.properties[index];
+        let value = info.kind.parse(info.name, text)?;
+        Ok(Some(Setting::new(index, value)))
+    }
+
+    /// Sets what was checked by this class.
+    pub fn apply(&self, entity: &mut EntityWorldMut<'_>, setting: Setting) {
+        (self.set)(entity, setting.index, *setting.value);
+    }
+
+    /// What sets the property of `setting` back to what it is now.
+    pub(crate) fn undo(&self, entity: EntityRef<'_>, setting: &Setting) -> Option<Setting> {
+        let index = setting.index;
+        let value = (self.get)(entity, index)?;
+        Some(Setting::new(index, value))
     }
 
     /// Sets a property from its text, as on a launch line.
@@ -335,13 +398,13 @@ impl ElementClass {
         name: &str,
         text: &str,
     ) -> Result<SetOutcome, PropertyError> {
-        let Some(index) = self.find(name)? else {
-            return Ok(SetOutcome::Ignored);
-        };
-        let info = &self.properties[index];
-        let value = info.kind.parse(info.name, text)?;
-        (self.set)(entity, index, value);
-        Ok(SetOutcome::Set)
+        Ok(match self.check_text(name, text)? {
+            None => SetOutcome::Ignored,
+            Some(setting) => {
+                self.apply(entity, setting);
+                SetOutcome::Set
+            }
+        })
     }
 
     /// The property of an element of this class.
@@ -457,6 +520,11 @@ impl ElementClass {
     /// See [`Element::timed`].
     pub fn timed(&self, entity: EntityRef<'_>) -> bool {
         (self.timed)(entity)
+    }
+
+    /// See [`Element::live`].
+    pub fn live(&self, entity: EntityRef<'_>) -> Option<Arc<dyn Any + Send + Sync>> {
+        (self.live)(entity)
     }
 
     /// See [`Element::open`].

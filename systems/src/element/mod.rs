@@ -15,8 +15,9 @@ mod work;
 
 pub use class::{
     Buffers, CapsQuery, CapsTerms, ElementClass, Flow, PadAt, PadTemplate, PeekError, Peeked,
-    PropertyInfo, SetOutcome, keep_values,
+    PropertyInfo, SetOutcome, Setting, keep_values,
 };
+pub(crate) use process::Offers;
 pub use process::Process;
 pub use property::Property;
 pub use registry::{ClassRef, Registry, RegistryError};
@@ -24,6 +25,8 @@ pub use transformed::{Fields, Transformed};
 pub use work::{PadCapsOf, PassThrough, Work};
 
 use bevy_ecs::component::{Component, Mutable};
+use core::any::Any;
+use std::sync::Arc;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::PoolConfig;
@@ -148,10 +151,20 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         Ok(None)
     }
 
+    /// What its work is told when a property is set while it runs ([`Work::update`]), mostly a
+    /// copy of the settings. `None`: the work does not care; such a property counts for
+    /// negotiation at once, and for the work from the next start on.
+    fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        None
+    }
+
     /// Whether buffers wait in it for their running time when the clock is not `free`.
     fn timed(&self) -> bool {
         false
     }
+
+    /// Properties that can be set in READY only, such as the file that it has open.
+    const READY_ONLY: &'static [&'static str] = &[];
 
     /// READY to PAUSED: opens what it works with.
     ///

@@ -1,7 +1,9 @@
 //! What an element may do in one tick: its own lane, and the buffers to read.
 
+use smallvec::SmallVec;
 use tickpipe_components::buffer::BufferMeta;
-use tickpipe_components::fabric::{BufferTable, Granted, Item, Lane, Posted, SinkFrame};
+use tickpipe_components::caps::Caps;
+use tickpipe_components::fabric::{BufferTable, Granted, Item, Lane, Posted, Ring, SinkFrame};
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::sync::SyncSet;
@@ -15,15 +17,32 @@ pub struct Process<'a> {
     lane: &'a mut Lane,
     buffers: &'a BufferTable,
     recording: bool,
+    offers: &'a Offers,
+}
+
+/// What an element announced of its source pads and had answered, by pad.
+pub(crate) type Offers = SmallVec<[(u32, Box<Caps>); 1]>;
+
+/// How many items stand before the next change of caps.
+#[cold]
+#[inline(never)]
+fn before_caps(queue: &Ring) -> usize {
+    queue.iter().take_while(|i| i.as_caps().is_none()).count()
 }
 
 impl<'a> Process<'a> {
     /// A view of a lane.
-    pub(crate) fn new(lane: &'a mut Lane, buffers: &'a BufferTable, recording: bool) -> Self {
+    pub(crate) fn new(
+        lane: &'a mut Lane,
+        buffers: &'a BufferTable,
+        recording: bool,
+        offers: &'a Offers,
+    ) -> Self {
         Process {
             lane,
             buffers,
             recording,
+            offers,
         }
     }
 
@@ -44,7 +63,8 @@ impl<'a> Process<'a> {
         if input.allowed == 0 {
             return None;
         }
-        input.queue.front()
+        // The framework takes a change of caps; nothing is taken past it before that.
+        input.queue.front().filter(|item| item.as_caps().is_none())
     }
 
     /// Takes the oldest item of a sink pad, if this tick allows another. A buffer is then the
@@ -55,18 +75,24 @@ impl<'a> Process<'a> {
         if input.allowed == 0 {
             return None;
         }
-        let item = input.queue.pop()?;
-        input.allowed -= 1;
+        let item = input.queue.front()?;
         match item.as_buffer() {
             Some(_) => input.taken += 1,
-            None => input.eos = true,
+            None if item == Item::EOS => input.eos = true,
+            None => return None,
         }
+        input.allowed -= 1;
+        input.queue.drop_front();
         Some(item)
     }
 
     /// Takes the next set of synchronised frames. Each is the element's.
     pub fn next_set(&mut self) -> Option<SyncSet> {
-        self.lane.sync.as_mut()?.sets.pop_front()
+        let sync = self.lane.sync.as_mut()?;
+        if let Some(switch) = self.lane.changes.as_mut().and_then(|c| c.switch.as_mut()) {
+            switch.sets = switch.sets.checked_sub(1)?;
+        }
+        sync.sets.pop_front()
     }
 
     /// Whether the synchroniser makes no further set.
@@ -128,6 +154,21 @@ impl<'a> Process<'a> {
     pub fn write_in_place(&mut self, buffer: BufferId) -> Option<Granted> {
         let at = self.lane.borrowed.iter().position(|g| g.buffer == buffer)?;
         Some(self.lane.borrowed.swap_remove(at))
+    }
+
+    /// Says that buffers of a source pad have other caps from the next one on; `true` if these
+    /// are agreed. If not, the element returns without emitting more there: it is called again
+    /// with the answer, and announces the same then. If there is no answer it fails, and what it
+    /// emitted before still goes its way.
+    ///
+    /// `caps` is what `enum_caps` says of the pad from now on, until it announces something else.
+    pub fn announce(&mut self, pad: usize, caps: &Caps) -> bool {
+        let pad = pad as u32;
+        if self.offers.iter().any(|o| o.0 == pad && *o.1 == *caps) {
+            return true;
+        }
+        self.lane.changes_mut().asked = Some((pad, caps.clone()));
+        false
     }
 
     /// Counts a copy that was made because another element holds the buffer too.
@@ -204,7 +245,11 @@ impl<'a> Process<'a> {
             return;
         };
         let most = output.room.min(input.allowed);
-        let moved = input.queue.pop_into(most as usize, &mut output.staged) as u32;
+        let mut most = most as usize;
+        if self.lane.changes.is_some() {
+            most = most.min(before_caps(&input.queue));
+        }
+        let moved = input.queue.pop_into(most, &mut output.staged) as u32;
         input.allowed -= moved;
         output.room -= moved;
         let mut buffers = u64::from(moved);

@@ -1,6 +1,7 @@
 //! What an element does while it is not in READY.
 
 use super::Process;
+use core::any::Any;
 use smallvec::SmallVec;
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::digest::StateVisitor;
@@ -32,12 +33,23 @@ impl PadCapsOf {
 /// It may keep anything but the clock's time or a source of randomness of its own: what it emits
 /// must follow from its settings, its caps and what it was given.
 pub trait Work: Send + Sync {
-    /// The caps are agreed; called before any buffer, sinks first.
+    /// The caps are agreed; called before any buffer, sinks first, and again when they change in
+    /// mid-stream, before the first buffer that they apply to.
     ///
     /// # Errors
-    /// A refusal: the graph does not start.
+    /// A refusal: the graph does not start, or the element fails.
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
         let _ = pads;
+        Ok(())
+    }
+
+    /// Its settings changed: they are what [`Element::live`](super::Element::live) gave. Called
+    /// between two buffers, and before [`Work::set_caps`] where caps change with them.
+    ///
+    /// # Errors
+    /// A failure.
+    fn update(&mut self, settings: &dyn Any) -> Result<(), ElementError> {
+        let _ = settings;
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 mod choose;
 mod conflict;
 mod cost;
+mod edit;
 mod eliminate;
 mod exclude;
 mod explain;
@@ -17,6 +18,7 @@ mod problem;
 mod quality;
 mod region;
 mod relation;
+mod renegotiate;
 mod repair;
 mod rows;
 mod solve;
@@ -25,6 +27,10 @@ mod why;
 
 pub use conflict::{Change, Conflict, Failure, Side};
 pub use cost::{COST_KINDS, Cost};
+pub use edit::NewLink;
+pub(crate) use edit::{Edited, linked};
+pub(crate) use renegotiate::set_all;
+pub use renegotiate::{Changing, Motion, Refusal};
 pub use solve::{NegotiationError, Refused, Request, Solution, solve, solve_request};
 pub use views::{LinkView, views};
 pub use why::reasons;
@@ -33,6 +39,7 @@ use crate::element::PadCapsOf;
 use crate::pipelines::Works;
 use crate::state::{Graphs, Topology, fail};
 use bevy_ecs::world::World;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::graph::PadCaps;
@@ -40,17 +47,18 @@ use tickpipe_components::limits::Limits;
 
 /// The negotiate phase.
 pub fn negotiate(world: &mut World) {
-    if world.resource::<Graphs>().starting.is_empty() {
+    let graphs = world.resource::<Graphs>();
+    if graphs.starting.is_empty() && graphs.asked.is_empty() {
         return;
+    }
+    let asked = core::mem::take(&mut world.resource_mut::<Graphs>().asked);
+    for id in asked {
+        renegotiate::renegotiate(world, id);
     }
     let starting = core::mem::take(&mut world.resource_mut::<Graphs>().starting);
     for (id, mut start) in starting {
-        let limits = world.resource::<Limits>().clone();
-        match solve(world, &start.topology, &limits) {
+        match agree(world, &start.topology) {
             Ok(solution) => {
-                if !set_caps(world, &start.topology, &solution) {
-                    continue;
-                }
                 start.solution = Some(solution);
                 world.resource_mut::<Graphs>().starting.push((id, start));
             }
@@ -73,8 +81,28 @@ pub fn negotiate(world: &mut World) {
     }
 }
 
-/// Tells pads and elements what was agreed, sinks first; `false` if one refused.
-fn set_caps(world: &mut World, topology: &Topology, solution: &Solution) -> bool {
+/// Solves the caps of a graph and tells elements; if one refuses, that choice is excluded and the
+/// search goes on.
+fn agree(world: &mut World, topology: &Topology) -> Result<Solution, NegotiationError> {
+    let limits = world.resource::<Limits>().clone();
+    let mut refused = Vec::new();
+    loop {
+        let request = Request {
+            topology,
+            pinned: &[],
+            offers: &BTreeMap::new(),
+            refused: &refused,
+        };
+        let solution = solve_request(world, &request, &limits)?;
+        match set_caps(world, topology, &solution) {
+            None => return Ok(solution),
+            Some(refusal) => refused.push(refusal),
+        }
+    }
+}
+
+/// Tells pads and elements what was agreed, sinks first; the first refusal.
+fn set_caps(world: &mut World, topology: &Topology, solution: &Solution) -> Option<Refused> {
     for (caps, link) in solution.links.iter().zip(&topology.links) {
         for pad in [link.from.pad, link.to.pad] {
             if let Some(mut agreed) = world.get_mut::<PadCaps>(pad) {
@@ -82,7 +110,7 @@ fn set_caps(world: &mut World, topology: &Topology, solution: &Solution) -> bool
             }
         }
     }
-    for (lane, node) in topology.nodes.iter().enumerate().rev() {
+    for lane in (0..topology.nodes.len()).rev() {
         let pads: PadCapsOf = solution.pads_of(topology, lane);
         let mut works = world.resource_mut::<Works>();
         let Some(slot) = works
@@ -93,9 +121,9 @@ fn set_caps(world: &mut World, topology: &Topology, solution: &Solution) -> bool
             continue;
         };
         if let Err(error) = slot.work.set_caps(&pads) {
-            fail(world, topology.id, Some((node.id, &node.name)), &error);
-            return false;
+            let node = lane;
+            return Some(Refused { node, pads, error });
         }
     }
-    true
+    None
 }

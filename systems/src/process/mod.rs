@@ -3,6 +3,8 @@
 //! It may touch lanes and elements at work; buffers that are not granted are only read. A panic
 //! of an element is caught and fails its pipeline, no other.
 
+mod change;
+
 use crate::element::Process;
 use crate::pipelines::{PipelineWorks, WorkSlot, Works, each_with_works};
 use bevy_ecs::system::ResMut;
@@ -50,6 +52,16 @@ fn stamp_error(error: SyncError) -> ElementError {
         SyncError::TooFar { .. } => Code::Damaged,
     };
     ElementError::new(Domain::Stream, code, error)
+}
+
+/// A caught panic, as its element's failure.
+fn panicked(panic: &(dyn core::any::Any + Send)) -> ElementError {
+    let text = panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .unwrap_or_else(|| "without a message".to_owned());
+    ElementError::new(Domain::Core, Code::Panic, Panicked(text))
 }
 
 /// What all elements of a pipeline share in a tick.
@@ -100,26 +112,30 @@ impl Run<'_> {
         );
     }
 
+    #[inline]
     fn element(self, lane: &mut Lane, slot: &mut WorkSlot) {
+        if lane.changes.is_some() {
+            return self.changing(lane, slot);
+        }
+        self.work(lane, slot);
+    }
+
+    #[inline(always)]
+    fn work(self, lane: &mut Lane, slot: &mut WorkSlot) {
         if let Some(error) = lane.sync.as_mut().and_then(|s| s.error.take()) {
             return self.fail(lane, slot, stamp_error(error));
         }
+        let WorkSlot { work, offers, .. } = slot;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            slot.work
-                .process(&mut Process::new(lane, self.buffers, self.recording))
+            work.process(&mut Process::new(
+                lane,
+                self.buffers,
+                self.recording,
+                offers,
+            ))
         }));
-        match outcome {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => self.fail(lane, slot, error),
-            Err(panic) => {
-                let text = panic
-                    .downcast_ref::<String>()
-                    .cloned()
-                    .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-                    .unwrap_or_else(|| "without a message".to_owned());
-                let error = ElementError::new(Domain::Core, Code::Panic, Panicked(text));
-                self.fail(lane, slot, error);
-            }
+        if let Err(error) = outcome.unwrap_or_else(|panic| Err(panicked(&*panic))) {
+            self.fail(lane, slot, error);
         }
     }
 

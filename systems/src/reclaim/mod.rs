@@ -18,6 +18,31 @@ fn pipeline(p: &mut PipelineFabric) {
         lane_releases(p, lane);
         close_if_done(p, lane);
     }
+    if !p.retired.is_empty() {
+        drop_retired(p);
+    }
+}
+
+/// Lets go of the memory of pools that nobody takes from any more, once all their buffers are
+/// home.
+fn drop_retired(p: &mut PipelineFabric) {
+    let PipelineFabric {
+        retired,
+        pools,
+        buffers,
+        ..
+    } = p;
+    retired.retain(|pool| {
+        let Some(pool) = pools.get(pool.index()) else {
+            return false;
+        };
+        let home = pool.free.len() == pool.count;
+        if home {
+            let first = pool.first.index();
+            buffers.memory[first..first + pool.count as usize].fill_with(|| None);
+        }
+        !home
+    });
 }
 
 #[inline]
@@ -61,6 +86,9 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
                     l.drop_unused(pad, buffer);
                 }
             }
+        }
+        if l.changes.take().is_some() {
+            p.renegotiate |= p.editing;
         }
         let released = &mut l.released;
         if let Some(sync) = &mut l.sync {

@@ -53,6 +53,7 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
         hash.flag("eos", output.eos);
         hash.unsigned("emitted", output.emitted);
     }
+    hash_changes(hash, lane);
     if let Some(sync) = &lane.sync {
         for input in &sync.inputs {
             for frame in [input.current, input.next] {
@@ -68,6 +69,32 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
                 hash.signed("buffer", frame.map_or(-1, |b| b.0.into()));
             }
         }
+    }
+}
+
+/// Changes that did not take effect yet. Where there is none, nothing.
+fn hash_changes(hash: &mut StateHasher, lane: &Lane) {
+    let Some(changes) = &lane.changes else {
+        return;
+    };
+    for due in &changes.due {
+        hash.unsigned("epoch", due.epoch.into());
+    }
+    for (from, epoch) in changes.epochs() {
+        hash.unsigned("from", from);
+        hash.unsigned("epoch", epoch.into());
+    }
+    if let Some((pad, caps)) = &changes.asked {
+        hash.unsigned("pad", u64::from(*pad));
+        hash.bytes("caps", caps.to_string().as_bytes());
+    }
+    hash.flag("refused", changes.refused);
+    if let Some(switch) = changes.switch {
+        hash.unsigned("sets", switch.sets.into());
+        hash.unsigned("count", switch.count.into());
+    }
+    if let Some(pool) = changes.retired {
+        hash.unsigned("retired", pool.0.into());
     }
 }
 

@@ -92,7 +92,7 @@ fn fold(p: &mut PipelineFabric) {
         pipeline_message(p, MessageKind::Eos);
         return;
     }
-    p.idle = p.ready.is_empty() && p.touched.is_empty() && p.timers.is_empty();
+    p.idle = p.ready.is_empty() && p.touched.is_empty() && p.timers.is_empty() && !p.renegotiate;
     if p.idle && p.failing && !prerolled_and_held(p) {
         p.progress = Progress::Failed;
     } else if p.idle && !prerolled_and_held(p) {

@@ -65,7 +65,14 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         return Readiness::Done;
     }
     if l.gate != Gate::Open {
-        return Readiness::Held;
+        return held(l);
+    }
+    let mut due = false;
+    if l.changes.is_some() {
+        match change_before(l) {
+            Some(now) => due = now,
+            None => return Readiness::Caps,
+        }
     }
     if l.timed
         && let Some(deadline) = deadline(&p.buffers, p.clock_base, l)
@@ -73,7 +80,8 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     {
         return Readiness::Time(deadline);
     }
-    if let Some(pad) = missing_input(l) {
+    // A change takes effect without a buffer to take or to fill.
+    if !due && let Some(pad) = missing_input(l) {
         return Readiness::Input(pad);
     }
     // Links lead to later lanes: graph order is topological.
@@ -108,9 +116,29 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     }
     let pool = l.pool;
     match pool {
-        Some(pool) if !grant(p, lane, room) => Readiness::Buffer(pool),
+        Some(pool) if !grant(p, lane, room) && !due => Readiness::Buffer(pool),
         _ => Readiness::Ready,
     }
+}
+
+/// A sink in PAUSED learns other caps before the buffer that it is to hold.
+#[cold]
+#[inline(never)]
+fn held(l: &Lane) -> Readiness {
+    match l.gate == Gate::Hold && l.trigger != Trigger::Set && l.change_is_due() {
+        true => Readiness::Ready,
+        false => Readiness::Held,
+    }
+}
+
+/// Of a lane with changes before it: whether one takes effect now, without a buffer; `None` if it
+/// waits for the answer to what it announced.
+#[cold]
+#[inline(never)]
+fn change_before(l: &Lane) -> Option<bool> {
+    let changes = l.changes.as_ref()?;
+    let due = changes.refused || l.change_is_due();
+    (due || changes.asked.is_none()).then_some(due)
 }
 
 /// The running time of the oldest buffer on a sink's pad, in nanoseconds.
@@ -121,11 +149,22 @@ fn deadline(buffers: &BufferTable, clock: TimeBase, l: &Lane) -> Option<i64> {
 }
 
 #[inline]
-fn has_item(inputs: &[Input]) -> bool {
-    match inputs {
+fn has_item(l: &Lane) -> bool {
+    if l.changes.is_some() {
+        // What stands behind a change of caps is not to be had before that takes effect.
+        return has_item_before_caps(l);
+    }
+    match l.inputs.as_slice() {
         [only] => !only.queue.is_empty(),
         many => many.iter().any(|i| !i.queue.is_empty()),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn has_item_before_caps(l: &Lane) -> bool {
+    let front = |i: &Input| i.queue.front().is_some_and(|f| f.as_caps().is_none());
+    l.inputs.iter().any(front)
 }
 
 /// The sink pad that something must arrive on first, if any.
@@ -133,7 +172,7 @@ fn has_item(inputs: &[Input]) -> bool {
 fn missing_input(l: &Lane) -> Option<u32> {
     match l.trigger {
         Trigger::Free => None,
-        Trigger::Any if has_item(l.inputs.as_slice()) => None,
+        Trigger::Any if has_item(l) => None,
         Trigger::Any => l
             .inputs
             .iter()

@@ -9,13 +9,13 @@ mod topology;
 
 pub use topology::{Edge, End, Node, Topology, TopologyError};
 
-use crate::negotiate::{Failure, Solution};
+use crate::negotiate::{Changing, Edited, Failure, Motion, Solution};
 use crate::pipelines::{WorkSlot, Works};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
-use tickpipe_components::fabric::{Fabric, Gate, PipelineFabric, Progress, Trigger};
+use tickpipe_components::fabric::{Fabric, Gate, Input, PipelineFabric, Progress, Trigger};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::graph::{PadCaps, Pads, Place, Target};
 use tickpipe_components::id::{ElementId, PipelineId};
@@ -43,6 +43,14 @@ pub struct Graphs {
     pub memory: Vec<Vec<Entity>>,
     /// Why each pipeline's last start found no caps, if it did not.
     pub conflicts: BTreeMap<PipelineId, Failure>,
+    /// What each started pipeline agreed on last, and what is asked of it.
+    motions: Vec<Option<Motion>>,
+    /// Started pipelines of which something is asked in this tick.
+    pub(crate) asked: Vec<PipelineId>,
+    /// Answers for running graphs of this tick.
+    pub(crate) changing: Vec<Changing>,
+    /// Graphs that get more elements in this tick.
+    pub(crate) edited: Vec<(PipelineId, Edited)>,
 }
 
 impl Graphs {
@@ -50,19 +58,63 @@ impl Graphs {
     pub fn running(&self, pipeline: PipelineId) -> Option<&Topology> {
         self.running.get(pipeline.index())?.as_ref()
     }
+
+    /// What a started pipeline agreed on last.
+    pub fn motion(&self, pipeline: PipelineId) -> Option<&Motion> {
+        self.motions.get(pipeline.index())?.as_ref()
+    }
+
+    /// The same, to change.
+    pub fn motion_mut(&mut self, pipeline: PipelineId) -> Option<&mut Motion> {
+        self.motions.get_mut(pipeline.index())?.as_mut()
+    }
+
+    /// A pipeline starts with these caps and pools.
+    pub(crate) fn start_motion(
+        &mut self,
+        pipeline: PipelineId,
+        links: Vec<std::sync::Arc<tickpipe_components::caps::Caps>>,
+        pools: Vec<Option<tickpipe_components::id::PoolId>>,
+        graph_hash: u64,
+    ) {
+        if self.motions.len() <= pipeline.index() {
+            self.motions.resize_with(pipeline.index() + 1, || None);
+        }
+        self.motions[pipeline.index()] = Some(Motion::new(links, pools, graph_hash));
+    }
+
+    /// The graph of a started pipeline, out of its place.
+    pub(crate) fn take_running(&mut self, pipeline: PipelineId) -> Option<Topology> {
+        self.running.get_mut(pipeline.index())?.take()
+    }
+
+    /// Puts the graph of a started pipeline into its place.
+    pub(crate) fn put_running(&mut self, topology: Topology) {
+        let index = topology.id.index();
+        if self.running.len() <= index {
+            self.running.resize_with(index + 1, || None);
+        }
+        self.running[index] = Some(topology);
+    }
 }
 
-/// The state phase.
+/// The state phase. It also notes for the next one which pipelines ask for other settings, caps or
+/// links.
 pub fn state(world: &mut World) {
     let mut fabric = world.resource_mut::<Fabric>();
     let start = fabric.window.start;
-    let wanting = |(i, p): (usize, &PipelineFabric)| p.attention.then_some(start + i);
-    let wanted: Vec<usize> = fabric
-        .active()
-        .iter()
-        .enumerate()
-        .filter_map(wanting)
-        .collect();
+    let (mut wanted, mut asked) = (Vec::new(), Vec::new());
+    for (index, p) in (start..).zip(fabric.active()) {
+        if p.attention {
+            wanted.push(index);
+        }
+        if core::mem::take(&mut p.renegotiate) {
+            asked.push(PipelineId(index as u32));
+        }
+    }
+    if !asked.is_empty() {
+        world.resource_mut::<Graphs>().asked = asked;
+    }
     for index in wanted {
         let Some(&entity) = world.resource::<Graphs>().pipelines.get(index) else {
             continue;
@@ -88,7 +140,7 @@ fn change(world: &mut World, id: PipelineId, entity: Entity, state: State, targe
     }
 }
 
-fn fabric_of(
+pub(crate) fn fabric_of(
     world: &mut World,
     id: PipelineId,
 ) -> Option<bevy_ecs::world::Mut<'_, PipelineFabric>> {
@@ -235,7 +287,8 @@ fn prerolling(p: &PipelineFabric) -> bool {
 /// Whether every sink of a pipeline in PAUSED holds its first item, or is done.
 pub(crate) fn prerolled(p: &PipelineFabric) -> bool {
     let mut sinks = p.sinks.iter().map(|&s| &p.lanes[s as usize]);
-    sinks.all(|l| l.done || l.inputs.iter().any(|i| !i.queue.is_empty()))
+    let holds = |i: &Input| i.queue.front_behind_caps().is_some();
+    sinks.all(|l| l.done || l.late || l.inputs.iter().any(holds))
 }
 
 fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {
@@ -275,6 +328,11 @@ fn to_ready(world: &mut World, id: PipelineId, pipeline: Entity) {
             lane.gate = Gate::Closed;
         }
     }
+    let motion = match world.resource_mut::<Graphs>().motions.get_mut(id.index()) {
+        Some(motion) => motion.take(),
+        None => None,
+    };
+    crate::negotiate::set_all(world, motion.map(|m| m.sets).unwrap_or_default());
     // A start that failed half-way has no running graph: it is read again.
     let topology = take_running(world, id).or_else(|| Topology::read(world, pipeline).ok());
     let mut slots = match world.resource_mut::<Works>().pipelines.get_mut(id.index()) {
@@ -336,11 +394,7 @@ fn to_ready(world: &mut World, id: PipelineId, pipeline: Entity) {
 }
 
 fn take_running(world: &mut World, id: PipelineId) -> Option<Topology> {
-    world
-        .resource_mut::<Graphs>()
-        .running
-        .get_mut(id.index())?
-        .take()
+    world.resource_mut::<Graphs>().take_running(id)
 }
 
 fn despawn_memory(world: &mut World, id: PipelineId) {

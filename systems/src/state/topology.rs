@@ -123,10 +123,31 @@ impl Topology {
     /// # Errors
     /// [`TopologyError`].
     pub fn read(world: &World, pipeline: Entity) -> Result<Topology, TopologyError> {
+        Topology::of(world, pipeline, elements(world, pipeline))
+    }
+
+    /// Reads a running pipeline's graph: elements that were added and not linked are left out.
+    ///
+    /// # Errors
+    /// [`TopologyError`].
+    pub(crate) fn read_linked(world: &World, pipeline: Entity) -> Result<Topology, TopologyError> {
+        let linked = |pad: &Entity| world.get::<PadLink>(*pad).is_some_and(|l| l.0.is_some());
+        let mut nodes = elements(world, pipeline);
+        nodes.retain(|n| {
+            let pads = world.get::<Pads>(n.entity);
+            pads.iter().flat_map(|p| &p.0).any(linked)
+        });
+        Topology::of(world, pipeline, nodes)
+    }
+
+    fn of(
+        world: &World,
+        pipeline: Entity,
+        mut nodes: Vec<Node>,
+    ) -> Result<Topology, TopologyError> {
         let id = world
             .get::<Pipeline>(pipeline)
             .map_or(PipelineId(0), |p| p.id);
-        let mut nodes = elements(world, pipeline);
         if nodes.is_empty() {
             return Err(TopologyError::Empty);
         }

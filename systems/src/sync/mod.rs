@@ -5,6 +5,7 @@
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::fabric::{BufferTable, Fabric, Granted, Lane, PipelineFabric, Trigger};
+use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
 use tickpipe_components::sync::{SyncError, SyncStep, Synchroniser};
 
@@ -37,12 +38,26 @@ fn pipeline(p: &mut PipelineFabric) {
             }
             p.ready.remove(at);
             give_back_grants(p, lane);
+            wake_feeders(p, lane);
             continue;
         }
         if l.in_place {
             borrow(l, &mut p.buffers);
         }
         at += 1;
+    }
+}
+
+/// What was taken in without a set left room for those who feed the lane.
+fn wake_feeders(p: &mut PipelineFabric, lane: u32) {
+    if p.waiting_for_room == 0 {
+        return;
+    }
+    for input in &p.lanes[lane as usize].inputs {
+        let LaneId(from) = input.from.0;
+        if matches!(p.lanes[from as usize].readiness, Readiness::Room(_)) {
+            p.touched.insert(from);
+        }
     }
 }
 
@@ -54,7 +69,9 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
         room = room.min(l.granted.len());
     }
     let mut waits_for = None;
-    while sync.sets.len() < room {
+    // No set is made beyond one that waits for a change to take effect.
+    let switching = |l: &Lane| l.changes.as_ref().is_some_and(|c| c.switch.is_some());
+    while sync.sets.len() < room && !switching(l) {
         let (meta, refs) = (&buffers.meta, &mut buffers.refs);
         let released = &mut l.released;
         let step = sync.step(
@@ -63,7 +80,11 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
             |b| released.push(b),
         );
         match step {
-            SyncStep::Set => {}
+            SyncStep::Set => {
+                if let Some(changes) = &mut l.changes {
+                    changes.look_at_set(&mut sync, |b| released.push(b));
+                }
+            }
             SyncStep::End => break,
             SyncStep::Wait(k) => {
                 if !take_in(&mut sync, k, l, buffers) {
@@ -96,6 +117,10 @@ fn take_in(sync: &mut Synchroniser, k: usize, l: &mut Lane, buffers: &BufferTabl
     let Some(item) = input.queue.pop() else {
         return false;
     };
+    if let (Some(changes), Some(epoch)) = (&mut l.changes, item.as_caps()) {
+        changes.pass(sync, k, epoch);
+        return true;
+    }
     input.allowed -= 1;
     match item.as_buffer() {
         None => {
@@ -146,11 +171,10 @@ fn borrow(l: &mut Lane, buffers: &mut BufferTable) {
 /// Returns the buffers that were granted to a lane that does not run after all.
 pub(crate) fn give_back_grants(p: &mut PipelineFabric, lane: u32) {
     let l = &mut p.lanes[lane as usize];
-    let Some(pool) = l.pool.and_then(|pool| p.pools.get_mut(pool.index())) else {
-        return;
-    };
     while let Some(granted) = l.granted.pop_front() {
         let i = granted.buffer.index();
+        // Its own pool, or the one before it.
+        let pool = &mut p.pools[p.buffers.pool[i].index()];
         p.buffers.refs[i] = 0;
         p.buffers.memory[i] = Some(granted.memory);
         pool.free.insert(granted.buffer.0 - pool.first.0);

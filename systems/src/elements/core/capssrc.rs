@@ -107,6 +107,7 @@ impl Element for CapsSrc {
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         Ok(Box::new(Counting {
             left: u64::try_from(self.num_buffers).ok(),
+            changes: self.changes.clone(),
             base: None,
             index: 0,
         }))
@@ -115,6 +116,7 @@ impl Element for CapsSrc {
 
 struct Counting {
     left: Option<u64>,
+    changes: Vec<(u64, Caps)>,
     /// The length of a frame, if the agreed caps have a rate.
     base: Option<TimeBase>,
     index: u64,
@@ -131,6 +133,10 @@ impl Work for Counting {
         while process.room(0) > 0 {
             if self.left == Some(0) {
                 process.finish();
+                break;
+            }
+            let now = self.changes.iter().rev().find(|c| c.0 <= self.index);
+            if now.is_some_and(|(_, caps)| !process.announce(0, caps)) {
                 break;
             }
             let Some(mut buffer) = process.acquire() else {

@@ -4,6 +4,8 @@
 
 use crate::element::{Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
 use bevy_ecs::component::Component;
+use core::any::Any;
+use std::sync::Arc;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::ElementError;
@@ -110,12 +112,12 @@ impl Element for FakeSrc {
         Ok(Buffers::Own(own.merge(downstream)))
     }
 
+    fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(Arc::new(self.clone()))
+    }
+
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
-        Ok(Box::new(Zeros {
-            left: u64::try_from(self.num_buffers).ok(),
-            size: if self.fixed { self.sizemax as usize } else { 0 },
-            index: 0,
-        }))
+        Ok(Box::new(Zeros::new(self, 0)))
     }
 }
 
@@ -125,7 +127,30 @@ struct Zeros {
     index: u64,
 }
 
+impl Zeros {
+    /// With these settings, after so many buffers.
+    fn new(settings: &FakeSrc, index: u64) -> Zeros {
+        let all = u64::try_from(settings.num_buffers).ok();
+        Zeros {
+            left: all.map(|n| n.saturating_sub(index)),
+            size: if settings.fixed {
+                settings.sizemax as usize
+            } else {
+                0
+            },
+            index,
+        }
+    }
+}
+
 impl Work for Zeros {
+    fn update(&mut self, settings: &dyn Any) -> Result<(), ElementError> {
+        if let Some(settings) = settings.downcast_ref::<FakeSrc>() {
+            *self = Zeros::new(settings, self.index);
+        }
+        Ok(())
+    }
+
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         while process.room(0) > 0 {
             if self.left == Some(0) {

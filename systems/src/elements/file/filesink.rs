@@ -34,6 +34,7 @@ impl Element for FileSink {
     const SUMMARY: &'static str = "Writes all bytes to a file";
     const KLASS: &'static str = "Sink/File";
     const FLOW: Flow = Flow::Separate;
+    const READY_ONLY: &'static [&'static str] = &["location"];
     const IGNORED: &'static [&'static str] = &[
         "async",
         "blocksize",

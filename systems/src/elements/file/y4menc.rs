@@ -26,6 +26,10 @@ pub struct Y4mEnc;
 #[error("{0}")]
 struct NoHeader(String);
 
+#[derive(Debug, Error)]
+#[error("the header is written, and caps that need another come from frame {0} on")]
+struct HeaderWritten(u64);
+
 /// The stream and the header that caps stand for.
 fn header_of(caps: Option<&Structure>) -> Result<(VideoInfo, Vec<u8>), ElementError> {
     let mut info = stream_info(caps)?;
@@ -95,7 +99,12 @@ struct Encoding {
 
 impl Work for Encoding {
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
-        self.stream = Some(header_of(pads.sink(0))?);
+        let now = header_of(pads.sink(0))?;
+        if self.frames > 0 && self.stream.as_ref().is_some_and(|(_, h)| *h != now.1) {
+            let written = HeaderWritten(self.frames);
+            return Err(ElementError::new(Domain::Caps, Code::Refused, written));
+        }
+        self.stream = Some(now);
         Ok(())
     }
 

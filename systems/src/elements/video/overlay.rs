@@ -14,6 +14,8 @@ use crate::element::{
 };
 use crate::elements::raw_video::{FORMATS, frame_of, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
+use core::any::Any;
+use std::sync::Arc;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fabric::Granted;
@@ -98,6 +100,10 @@ impl Element for Overlay {
         if pad.index == 0 { 1 } else { 3 }
     }
 
+    fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(Arc::new(self.clone()))
+    }
+
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         Ok(Box::new(Overlaying {
             x: self.x.into(),
@@ -131,6 +137,13 @@ fn writable(process: &mut Process<'_>, main: BufferId) -> Option<Granted> {
 }
 
 impl Work for Overlaying {
+    fn update(&mut self, settings: &dyn Any) -> Result<(), ElementError> {
+        if let Some(settings) = settings.downcast_ref::<Overlay>() {
+            (self.x, self.y) = (settings.x.into(), settings.y.into());
+        }
+        Ok(())
+    }
+
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
         self.streams = Some((stream_info(pads.sink(0))?, stream_info(pads.sink(1))?));
         Ok(())

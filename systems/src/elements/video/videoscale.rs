@@ -13,6 +13,8 @@ use crate::element::{
 };
 use crate::elements::raw_video::{FORMATS, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
+use core::any::Any;
+use std::sync::Arc;
 use tickpipe_components::caps::{Fraction, Structure, ValueSet};
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::{Code, Domain, ElementError};
@@ -148,6 +150,10 @@ impl Element for VideoScale {
         frame_pool(pads.source(0), downstream).map(Buffers::Own)
     }
 
+    fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(Arc::new(self.clone()))
+    }
+
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         Ok(Box::new(Scaling {
             method: self.method,
@@ -222,6 +228,16 @@ struct Scaling {
 }
 
 impl Work for Scaling {
+    fn update(&mut self, settings: &dyn Any) -> Result<(), ElementError> {
+        if let Some(settings) = settings.downcast_ref::<VideoScale>() {
+            self.method = settings.method;
+            if let Some((from, to, scaler)) = &mut self.streams {
+                *scaler = self::scaler(from, to, self.method)?;
+            }
+        }
+        Ok(())
+    }
+
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
         self.streams = None;
         if !same_pixels(pads) {

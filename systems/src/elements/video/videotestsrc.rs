@@ -11,12 +11,14 @@ use crate::element::{
 };
 use crate::elements::raw_video::{FORMATS, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
+use core::any::Any;
+use std::sync::Arc;
 use tickpipe_components::caps::{Fraction, Structure, Value, ValueSet};
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::property::Choice;
-use tickpipe_components::time::TimeBase;
+use tickpipe_components::time::{Rounding, TimeBase};
 use tickpipe_components::video::{FrameMut, VideoInfo};
 
 /// Settings of `videotestsrc`.
@@ -155,13 +157,18 @@ impl Element for VideoTestSrc {
         frame_pool(pads.source(0), downstream).map(Buffers::Own)
     }
 
+    fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        Some(Arc::new(self.clone()))
+    }
+
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         Ok(Box::new(Painting {
             pattern: self.pattern,
             seed: self.seed,
-            left: u64::try_from(self.num_buffers).ok(),
+            end: u64::try_from(self.num_buffers).ok(),
             stream: None,
             index: 0,
+            pts: 0,
         }))
     }
 }
@@ -169,16 +176,43 @@ impl Element for VideoTestSrc {
 struct Painting {
     pattern: Pattern,
     seed: u64,
-    left: Option<u64>,
+    /// How many pictures there are in all.
+    end: Option<u64>,
     stream: Option<(VideoInfo, PatternPainter)>,
     index: u64,
+    /// The time of the next picture, in frames of the rate that it has.
+    pts: i64,
+}
+
+/// The unit of the stream's times: one picture.
+fn frame_time(info: &VideoInfo) -> Option<TimeBase> {
+    info.framerate.and_then(|(n, d)| TimeBase::of_rate(n, d))
 }
 
 impl Work for Painting {
+    fn update(&mut self, settings: &dyn Any) -> Result<(), ElementError> {
+        if let Some(settings) = settings.downcast_ref::<VideoTestSrc>() {
+            self.pattern = settings.pattern;
+            self.seed = settings.seed;
+            self.end = u64::try_from(settings.num_buffers).ok();
+            if let Some((info, painter)) = &mut self.stream {
+                *painter = PatternPainter::new(info, self.pattern, self.seed);
+            }
+        }
+        Ok(())
+    }
+
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
         let info = stream_info(pads.source(0))?;
         if info.framerate.is_some_and(|(num, _)| num == 0) {
-            self.left = Some(self.left.map_or(1, |n| n.min(1)));
+            let one = self.index + 1;
+            self.end = Some(self.end.map_or(one, |n| n.min(one)));
+        }
+        // At another rate the next picture comes when it would have come.
+        let before = self.stream.as_ref().and_then(|(info, _)| frame_time(info));
+        if let Some((before, now)) = before.zip(frame_time(&info)) {
+            let pts = before.convert(self.pts, now, Rounding::Up);
+            self.pts = pts.unwrap_or(self.pts);
         }
         let painter = PatternPainter::new(&info, self.pattern, self.seed);
         self.stream = Some((info, painter));
@@ -189,9 +223,9 @@ impl Work for Painting {
         let Some((info, painter)) = &mut self.stream else {
             return Ok(());
         };
-        let base = info.framerate.and_then(|(n, d)| TimeBase::of_rate(n, d));
+        let base = frame_time(info);
         while process.room(0) > 0 {
-            if self.left == Some(0) {
+            if self.end.is_some_and(|end| self.index >= end) {
                 process.finish();
                 break;
             }
@@ -212,13 +246,13 @@ impl Work for Painting {
             let meta = &mut buffer.meta;
             meta.len = info.layout.size();
             meta.index = self.index;
-            meta.pts = i64::try_from(self.index).ok();
+            meta.pts = Some(self.pts);
             if let Some(base) = base {
                 meta.time_base = base;
                 meta.duration = Some(1);
             }
             self.index += 1;
-            self.left = self.left.map(|n| n - 1);
+            self.pts += 1;
             process.push(0, buffer);
         }
         Ok(())
@@ -226,6 +260,7 @@ impl Work for Painting {
 
     fn state(&self, visitor: &mut dyn StateVisitor) {
         visitor.unsigned("index", self.index);
-        visitor.unsigned("left", self.left.unwrap_or(u64::MAX));
+        visitor.unsigned("end", self.end.unwrap_or(u64::MAX));
+        visitor.signed("pts", self.pts);
     }
 }

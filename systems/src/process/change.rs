@@ -1,0 +1,118 @@
+//! Changes of caps, settings and memory take effect between two buffers of an element.
+//!
+//! The framework does it around the element's own `process`: what came before the change is
+//! processed first, then the work is told, then the change goes on downstream. It may touch what
+//! the process phase may.
+
+use super::{Run, panicked};
+use crate::pipelines::{Told, WorkSlot};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tickpipe_components::fabric::{Changes, Gate, Item, Lane, Trigger};
+use tickpipe_components::fault::ElementError;
+
+impl Run<'_> {
+    /// Runs a lane that has changes before it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn changing(self, lane: &mut Lane, slot: &mut WorkSlot) {
+        if let Some(error) = slot.refused.take() {
+            return self.stop(lane, slot, error);
+        }
+        let mut worked = false;
+        loop {
+            if lane.change_is_due() {
+                if !has_room(lane) {
+                    return;
+                }
+                let new_memory = match take_effect(lane, slot) {
+                    Ok(new_memory) => new_memory,
+                    Err(error) => return self.stop(lane, slot, error),
+                };
+                // Buffers of the new pool are granted, and times looked at, in the next tick.
+                if new_memory || lane.timed {
+                    return;
+                }
+                worked = false;
+            } else if worked || lane.gate != Gate::Open || !sets_fit(lane) {
+                return;
+            } else {
+                self.work(lane, slot);
+                worked = true;
+                if lane.done {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn stop(self, lane: &mut Lane, slot: &mut WorkSlot, error: ElementError) {
+        *lane.changes_mut() = Changes::default();
+        slot.changes.clear();
+        self.fail(lane, slot, error);
+    }
+}
+
+/// Whether the oldest change can go on where it must.
+fn has_room(lane: &Lane) -> bool {
+    let due = lane.changes.as_ref().and_then(|c| c.due.front());
+    let mut outputs = due.iter().flat_map(|d| &d.outputs);
+    outputs.all(|&pad| lane.outputs.get(pad as usize).is_none_or(|o| o.room > 0))
+}
+
+/// Elements take all sets that were made; a change that went before them took a place.
+fn sets_fit(lane: &Lane) -> bool {
+    let room = lane.outputs.iter().map(|o| o.room as usize).min();
+    let sets = lane.sync.as_ref().map_or(0, |s| s.sets.len());
+    lane.trigger != Trigger::Set || room.is_none_or(|room| sets <= room)
+}
+
+/// The oldest change takes effect. Whether buffers come from elsewhere now.
+fn take_effect(lane: &mut Lane, slot: &mut WorkSlot) -> Result<bool, ElementError> {
+    let Some(changes) = &mut lane.changes else {
+        return Ok(false);
+    };
+    let Some(due) = changes.due.pop_front() else {
+        return Ok(false);
+    };
+    changes.took_effect();
+    if lane.trigger != Trigger::Set {
+        for &pad in &due.inputs {
+            if let Some(input) = lane.inputs.get_mut(pad as usize) {
+                input.queue.pop();
+            }
+        }
+    }
+    if let Some(told) = slot.changes.pop_front() {
+        tell(slot, &told)?;
+    }
+    for &pad in &due.outputs {
+        if let Some(output) = lane.outputs.get_mut(pad as usize).filter(|o| !o.eos) {
+            output.room = output.room.saturating_sub(1);
+            output.staged.push(Item::caps(due.epoch));
+        }
+    }
+    let Some(memory) = due.memory else {
+        return Ok(false);
+    };
+    if lane.pool != memory.pool {
+        changes.retired = lane.pool;
+    }
+    lane.pool = memory.pool;
+    lane.in_place = memory.in_place;
+    lane.heavy = memory.heavy;
+    Ok(true)
+}
+
+fn tell(slot: &mut WorkSlot, told: &Told) -> Result<(), ElementError> {
+    let work = &mut slot.work;
+    let tell = || {
+        if let Some(settings) = &told.settings {
+            work.update(&**settings)?;
+        }
+        match &told.pads {
+            Some(pads) => work.set_caps(pads),
+            None => Ok(()),
+        }
+    };
+    catch_unwind(AssertUnwindSafe(tell)).unwrap_or_else(|panic| Err(panicked(&*panic)))
+}
