@@ -3,14 +3,14 @@
 use super::conflict::Conflict;
 use super::eliminate::{Bounds, Joiner};
 use super::explain::{Teller, Tried};
-use super::parts::{Parts, What};
+use super::parts::{Part, Parts, What};
 use super::rows::Way;
 use super::solve::Request;
 use crate::state::Topology;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use tickpipe_components::limits::Limits;
+use tickpipe_components::limits::{LimitExceeded, Limits};
 
 /// Conversions that are explained at most.
 const MOST_REASONS: usize = 16;
@@ -36,39 +36,77 @@ pub fn reasons(
         return found;
     };
     let teller = Teller { world, topology };
+    let mut tried = Tried::new(parts);
+    let all = passing(&tried.parts);
     for (reason, &node) in found.iter_mut().zip(nodes).take(MOST_REASONS) {
-        *reason = reason_of(&teller, &parts, limits, node);
+        *reason = reason_of(&teller, &mut tried, &all, limits, node);
     }
     found
 }
 
-fn reason_of(teller: &Teller<'_>, parts: &Parts, limits: &Limits, node: usize) -> Option<String> {
-    // Without this conversion; else, if another one would do, without any.
-    for only in [true, false] {
-        let mut passing = parts.clone();
-        for part in &mut passing.parts {
-            if let What::Ways { ways, .. } = &mut part.what
-                && (!only || part.node == node)
-            {
-                let mut passing: Vec<Way> = ways.iter().filter(|w| w.cost == 0).cloned().collect();
-                if passing.is_empty() {
-                    passing.push(Way::passing());
-                }
-                *ways = Rc::new(passing);
-            }
-        }
-        let tried = Tried::new(passing);
-        let mut joiner = Joiner::new(Bounds::of(limits), tried.frame.fields.len());
-        let all = tried.all();
-        let mut checker = tried.checker(&mut joiner);
-        let Some(dead) = checker.dead(&all, false).ok()? else {
+/// The parts with converters that pass everything on.
+fn passing(parts: &Parts) -> Vec<Part> {
+    let mut known: Vec<(Rc<Vec<Way>>, Rc<Vec<Way>>)> = Vec::new();
+    let mut passing = parts.parts.clone();
+    for part in &mut passing {
+        let What::Ways { ways, .. } = &mut part.what else {
             continue;
         };
-        let minimal = checker.minimal(dead).ok()?;
-        let (conflict, _) = teller.conflict(&tried, &mut joiner, &minimal).ok()?;
-        return Some(sentence(&conflict));
+        let made = known.iter().find(|k| Rc::ptr_eq(&k.0, ways));
+        let made = made.map(|k| Rc::clone(&k.1)).unwrap_or_else(|| {
+            let mut free: Vec<Way> = ways.iter().filter(|w| w.cost == 0).cloned().collect();
+            if free.is_empty() {
+                free.push(Way::passing());
+            }
+            let free = Rc::new(free);
+            known.push((Rc::clone(ways), Rc::clone(&free)));
+            free
+        });
+        *ways = made;
+    }
+    passing
+}
+
+fn reason_of(
+    teller: &Teller<'_>,
+    tried: &mut Tried,
+    passing: &[Part],
+    limits: &Limits,
+    node: usize,
+) -> Option<String> {
+    let own = tried.parts.parts.clone();
+    // Without this conversion; else, if another one would do, without any.
+    for only in [true, false] {
+        let mixed = own.iter().zip(passing);
+        let mixed = mixed.map(|(own, passing)| match only && own.node != node {
+            true => own.clone(),
+            false => passing.clone(),
+        });
+        tried.parts.parts = mixed.collect();
+        let told = blame(teller, tried, limits);
+        tried.parts.parts.clone_from(&own);
+        match told {
+            Ok(Some(conflict)) => return Some(sentence(&conflict)),
+            Ok(None) => {}
+            Err(_) => return None,
+        }
     }
     Some("nothing else that works loses less".to_owned())
+}
+
+/// The conflict in a graph, if there is one.
+fn blame(
+    teller: &Teller<'_>,
+    tried: &Tried,
+    limits: &Limits,
+) -> Result<Option<Conflict>, LimitExceeded> {
+    let mut joiner = Joiner::new(Bounds::of(limits), tried.frame.fields.len());
+    let mut checker = tried.checker(&mut joiner);
+    let Some(dead) = checker.dead(&tried.all(), false)? else {
+        return Ok(None);
+    };
+    let minimal = checker.minimal(dead)?;
+    Ok(Some(teller.conflict(tried, &mut joiner, &minimal)?.0))
 }
 
 fn sentence(conflict: &Conflict) -> String {

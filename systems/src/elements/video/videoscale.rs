@@ -136,6 +136,9 @@ impl Element for VideoScale {
 
     fn accept_caps(&self, pads: &PadCapsOf) -> Result<(), ElementError> {
         let (from, to) = (stream_info(pads.sink(0))?, stream_info(pads.source(0))?);
+        if same_pixels(pads) {
+            return Ok(());
+        }
         scaler(&from, &to, self.method).map(drop)
     }
 
