@@ -261,7 +261,7 @@ impl Teller<'_> {
                 let from = self.topology.links[*link].from;
                 return Side {
                     pad: self.topology.end_name(self.world, from),
-                    value: values(std::slice::from_ref(caps), fields),
+                    value: values(std::slice::from_ref(&**caps), fields),
                     caps: caps.to_string(),
                 };
             }
@@ -441,7 +441,7 @@ fn structures(what: &What) -> Vec<&Structure> {
             .iter()
             .flat_map(|w| w.takes.iter().chain(&w.makes))
             .collect(),
-        What::Pinned { caps, .. } => vec![caps],
+        What::Pinned { caps, .. } => vec![&**caps],
         What::Wire { .. } => Vec::new(),
     }
 }

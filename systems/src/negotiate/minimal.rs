@@ -4,9 +4,8 @@
 use super::eliminate::{Joiner, Stop, eliminate};
 use super::parts::{Parts, What};
 use super::problem::Frame;
-use super::rows::Way;
+use super::rows::{Changed, Way};
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 use tickpipe_components::limits::LimitExceeded;
 
 /// Parts that go together: all that one element demands of one wire is one member.
@@ -187,19 +186,11 @@ type Fails<'a> = dyn FnMut(&mut Checker<'_>, &[Member]) -> Result<bool, LimitExc
 /// The parts with converters that say nothing of what they take and make, only what they tie.
 fn bare(parts: &Parts, ways: &[usize]) -> Parts {
     let mut bare = parts.clone();
-    let mut known: Vec<(Rc<Vec<Way>>, Rc<Vec<Way>>)> = Vec::new();
+    let mut changed = Changed::default();
     for &at in ways {
-        let What::Ways { ways, .. } = &mut bare.parts[at].what else {
-            continue;
-        };
-        let made = known.iter().find(|k| Rc::ptr_eq(&k.0, ways));
-        let made = made.map(|k| Rc::clone(&k.1)).unwrap_or_else(|| {
-            let all: Vec<Way> = ways.iter().map(Way::bare).collect();
-            let all = Rc::new(all);
-            known.push((Rc::clone(ways), Rc::clone(&all)));
-            all
-        });
-        *ways = made;
+        if let What::Ways { ways, .. } = &mut bare.parts[at].what {
+            *ways = changed.of(ways, |all| all.iter().map(Way::bare).collect());
+        }
     }
     bare
 }

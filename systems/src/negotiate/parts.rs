@@ -1,7 +1,7 @@
 //! What the elements of a graph say about caps, asked once: demands of pads, ways across
 //! converters, and which links must have the same. Everything after this is arithmetic.
 
-use super::rows::Way;
+use super::rows::{Way, Ways};
 use super::solve::{NegotiationError, Request};
 use crate::element::{CapsQuery, ElementClass, Flow, PadAt, PeekError, Peeked};
 use crate::state::Topology;
@@ -40,12 +40,12 @@ pub(super) enum What {
     Ways {
         from: (usize, PadAt),
         to: (usize, PadAt),
-        ways: Rc<Vec<Way>>,
+        ways: Ways,
     },
     /// Links that have the same caps.
     Wire { links: SmallVec<[usize; 2]> },
     /// A link has these caps already.
-    Pinned { link: usize, caps: Structure },
+    Pinned { link: usize, caps: Box<Structure> },
 }
 
 /// All that the elements of a graph say.
@@ -83,7 +83,7 @@ impl Parts {
                 let node = topology.links[link].from.node;
                 let what = What::Pinned {
                     link,
-                    caps: caps.clone(),
+                    caps: Box::new(caps.clone()),
                 };
                 parts.parts.push(Part { node, what });
             }
@@ -102,13 +102,7 @@ impl Parts {
 
     /// The same with an element put into a link, behind its feeder. What it says is told of `node`,
     /// which is none of the topology's; the link's lower half gets a number of its own.
-    pub(super) fn with_insert(
-        &self,
-        link: usize,
-        feeder: usize,
-        node: usize,
-        ways: Rc<Vec<Way>>,
-    ) -> Parts {
+    pub(super) fn with_insert(&self, link: usize, feeder: usize, node: usize, ways: Ways) -> Parts {
         let mut changed = self.clone();
         let lower = changed.links;
         changed.links += 1;
@@ -186,7 +180,7 @@ struct Asker<'a> {
     request: &'a Request<'a>,
     limits: &'a Limits,
     /// What elements said before, by class: those of one class mostly say the same.
-    known: RefCell<Vec<(usize, Rc<Vec<Way>>)>>,
+    known: RefCell<Vec<(usize, Ways)>>,
 }
 
 /// How many different answers are kept to be shared.
@@ -194,7 +188,7 @@ const KNOWN: usize = 16;
 
 impl Asker<'_> {
     /// These ways, shared with an element that said the same before.
-    fn shared(&self, node: usize, ways: Vec<Way>) -> Rc<Vec<Way>> {
+    fn shared(&self, node: usize, ways: Vec<Way>) -> Ways {
         let class = Arc::as_ptr(&self.request.topology.nodes[node].class) as usize;
         let mut known = self.known.borrow_mut();
         if let Some(same) = known.iter().find(|k| k.0 == class && *k.1 == ways) {

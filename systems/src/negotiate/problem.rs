@@ -5,7 +5,7 @@
 use super::eliminate::Joiner;
 use super::parts::{Parts, What};
 use super::relation::{Relation, Row, Rows};
-use super::rows::{FieldTable, Way};
+use super::rows::{FieldTable, Ways};
 use core::ops::Range;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -170,7 +170,7 @@ impl Frame {
 #[derive(Default)]
 struct Same {
     demands: Option<(Rc<Vec<Structure>>, Rows)>,
-    ways: Vec<(Rc<Vec<Way>>, (usize, usize), Rows)>,
+    ways: Vec<(Ways, (usize, usize), Rows)>,
 }
 
 /// Of how many different lists of ways the rows are kept.
@@ -182,13 +182,13 @@ impl Same {
         Rc::ptr_eq(known, caps).then(|| Rc::clone(rows))
     }
 
-    fn ways(&self, ways: &Rc<Vec<Way>>, ends: (usize, usize)) -> Option<Rows> {
+    fn ways(&self, ways: &Ways, ends: (usize, usize)) -> Option<Rows> {
         let mut known = self.ways.iter();
         let found = known.find(|k| Rc::ptr_eq(&k.0, ways) && k.1 == ends)?;
         Some(Rc::clone(&found.2))
     }
 
-    fn keep(&mut self, ways: &Rc<Vec<Way>>, ends: (usize, usize), rows: &Rows) {
+    fn keep(&mut self, ways: &Ways, ends: (usize, usize), rows: &Rows) {
         if self.ways.len() == KEPT {
             self.ways.remove(0);
         }

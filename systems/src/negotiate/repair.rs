@@ -2,7 +2,7 @@
 //! tried on the graph's own terms before it is told.
 
 use super::parts::{Parts, What, ways_of};
-use super::rows::Way;
+use super::rows::Ways;
 use crate::element::{Flow, Registry};
 use bevy_ecs::world::World;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use tickpipe_components::limits::Limits;
 pub(super) struct Entry {
     /// Its class.
     pub(super) class: String,
-    pub(super) ways: Rc<Vec<Way>>,
+    pub(super) ways: Ways,
 }
 
 /// All registered converters with one sink and one source pad that can do something as they are.

@@ -51,6 +51,27 @@ impl Way {
     }
 }
 
+/// All ways from one pad to another, shared by converters that are alike.
+pub(super) type Ways = Rc<Vec<Way>>;
+
+/// The same ways changed, each list of them once.
+#[derive(Default)]
+pub(super) struct Changed {
+    known: Vec<(Ways, Ways)>,
+}
+
+impl Changed {
+    /// What `change` makes of a list.
+    pub(super) fn of(&mut self, ways: &Ways, change: impl Fn(&[Way]) -> Vec<Way>) -> Ways {
+        if let Some(known) = self.known.iter().find(|k| Rc::ptr_eq(&k.0, ways)) {
+            return Rc::clone(&known.1);
+        }
+        let changed = Rc::new(change(ways));
+        self.known.push((Rc::clone(ways), Rc::clone(&changed)));
+        changed
+    }
+}
+
 /// The fields that a problem knows, in the order of names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FieldTable {

@@ -55,20 +55,15 @@ pub fn views(
     let open = vec![Row::open(fields.len())];
     let links = topology.links.len();
     let mut asked: Vec<Set> = vec![open.clone(); links];
-    for node in 0..topology.nodes.len() {
-        for &out in &topology.nodes[node].outputs {
-            asked[out] = pass.through(&of_node[node], out, &topology.nodes[node].inputs, &asked)?;
+    for (n, parts) in topology.nodes.iter().zip(&of_node) {
+        for &out in &n.outputs {
+            asked[out] = pass.through(parts, out, &n.inputs, &asked)?;
         }
     }
     let mut answered: Vec<Set> = vec![open; links];
-    for node in (0..topology.nodes.len()).rev() {
-        for &input in &topology.nodes[node].inputs {
-            answered[input] = pass.through(
-                &of_node[node],
-                input,
-                &topology.nodes[node].outputs,
-                &answered,
-            )?;
+    for (n, parts) in topology.nodes.iter().zip(&of_node).rev() {
+        for &input in &n.inputs {
+            answered[input] = pass.through(parts, input, &n.outputs, &answered)?;
         }
     }
     let caps = |set: &Set| set.iter().map(|row| fields.structure(row, 0)).collect();

@@ -4,12 +4,11 @@ use super::conflict::Conflict;
 use super::eliminate::{Bounds, Joiner};
 use super::explain::{Teller, Tried};
 use super::parts::{Part, Parts, What};
-use super::rows::Way;
+use super::rows::{Changed, Way};
 use super::solve::Request;
 use crate::state::Topology;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use tickpipe_components::limits::{LimitExceeded, Limits};
 
 /// Conversions that are explained at most.
@@ -46,23 +45,18 @@ pub fn reasons(
 
 /// The parts with converters that pass everything on.
 fn passing(parts: &Parts) -> Vec<Part> {
-    let mut known: Vec<(Rc<Vec<Way>>, Rc<Vec<Way>>)> = Vec::new();
+    let mut changed = Changed::default();
     let mut passing = parts.parts.clone();
     for part in &mut passing {
-        let What::Ways { ways, .. } = &mut part.what else {
-            continue;
-        };
-        let made = known.iter().find(|k| Rc::ptr_eq(&k.0, ways));
-        let made = made.map(|k| Rc::clone(&k.1)).unwrap_or_else(|| {
-            let mut free: Vec<Way> = ways.iter().filter(|w| w.cost == 0).cloned().collect();
-            if free.is_empty() {
-                free.push(Way::passing());
-            }
-            let free = Rc::new(free);
-            known.push((Rc::clone(ways), Rc::clone(&free)));
-            free
-        });
-        *ways = made;
+        if let What::Ways { ways, .. } = &mut part.what {
+            *ways = changed.of(ways, |all| {
+                let mut free: Vec<Way> = all.iter().filter(|w| w.cost == 0).cloned().collect();
+                if free.is_empty() {
+                    free.push(Way::passing());
+                }
+                free
+            });
+        }
     }
     passing
 }
