@@ -7,6 +7,7 @@ use super::eliminate::{Elimination, Joiner, Told};
 use super::problem::Problem;
 use super::relation::{Relation, Row, Rows, Shape, reduce};
 use super::rows::MEDIA;
+use super::solve::NegotiationError;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -33,7 +34,7 @@ pub(super) fn choose(
     elimination: &Elimination,
     joiner: &mut Joiner,
     fix: &dyn Fix,
-) -> Result<Vec<Option<Structure>>, LimitExceeded> {
+) -> Result<Vec<Option<Structure>>, NegotiationError> {
     let mut fixed: Vec<Option<Structure>> = vec![None; problem.wires()];
     let mut assigned: Vec<Option<Rows>> = vec![None; problem.wires()];
     // What was chosen where relations, messages and what is fixed were the same: by the addresses
@@ -131,7 +132,10 @@ pub(super) fn choose(
             .collect();
         prefer(problem, wire, &said, &mut candidates);
         let chosen = candidates.first();
-        let allowed = chosen.and_then(|c| problem.fields.structure(&c.row, 0));
+        let allowed = match chosen {
+            Some(chosen) => problem.fields.structure(&chosen.row)?,
+            None => None,
+        };
         if let Some(allowed) = &allowed {
             let structure = fix.fix(wire, allowed, &fixed);
             let row = problem.fields.row(&structure);

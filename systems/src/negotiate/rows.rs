@@ -7,7 +7,9 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::rc::Rc;
-use tickpipe_components::caps::{Features, FieldName, Structure, Text, Value, ValueSet};
+use tickpipe_components::caps::{
+    CapsLimitError, CapsLimits, Features, FieldName, Structure, Text, Value, ValueSet,
+};
 
 /// The place of the media type among the fields of a wire.
 pub(super) const MEDIA: usize = 0;
@@ -165,16 +167,15 @@ impl FieldTable {
         Some(row)
     }
 
-    /// The structure that the places of a wire in a row describe; `None` if the media type is open.
-    pub(super) fn structure(&self, row: &Row, wire: usize) -> Option<Structure> {
-        let at = |place: usize| row.get(wire * self.len() + place);
-        let media = match at(MEDIA)? {
-            ValueSet::One(Value::Text(text)) => text.clone(),
-            ValueSet::List(list) => match list.iter().next()? {
-                Value::Text(text) => text,
-                _ => return None,
-            },
-            _ => return None,
+    /// The structure that a row of one wire describes; `None` if the media type is open.
+    ///
+    /// # Errors
+    /// `caps-fields`, if those who meet there name more fields than a structure can have.
+    pub(super) fn structure(&self, row: &Row) -> Result<Option<Structure>, CapsLimitError> {
+        let at = |place: usize| row.get(place);
+        let first = at(MEDIA).and_then(|set| set.members()?.first().cloned());
+        let Some(Value::Text(media)) = first else {
+            return Ok(None);
         };
         let mut structure = Structure::new(media.as_str());
         structure = structure.with_features(match at(FEATURES) {
@@ -184,11 +185,10 @@ impl FieldTable {
         });
         for (i, name) in self.names.iter().enumerate() {
             if let Some(set) = at(i + BEFORE) {
-                // As many fields as a structure can have; more is checked when a problem is made.
-                let _ = structure.set(name.as_str(), set.clone());
+                structure.set_named(name.clone(), set.clone(), &CapsLimits::DEFAULT)?;
             }
         }
-        Some(structure)
+        Ok(Some(structure))
     }
 }
 

@@ -12,7 +12,7 @@ use bevy_ecs::world::World;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use tickpipe_components::caps::{Caps, Structure};
+use tickpipe_components::caps::Caps;
 use tickpipe_components::limits::{LimitExceeded, Limits};
 
 /// What a link is asked and answered.
@@ -66,17 +66,25 @@ pub fn views(
             answered[input] = pass.through(parts, input, &n.outputs, &answered)?;
         }
     }
-    let caps = |set: &Set| set.iter().map(|row| fields.structure(row, 0)).collect();
-    let view = |(asked, answered): (&Set, &Set)| LinkView {
-        asked: any_or(caps(asked)),
-        answered: any_or(caps(answered)),
+    let view = |(asked, answered): (&Set, &Set)| {
+        Ok(LinkView {
+            asked: caps(&fields, asked)?,
+            answered: caps(&fields, answered)?,
+        })
     };
-    Ok(asked.iter().zip(&answered).map(view).collect())
+    asked.iter().zip(&answered).map(view).collect()
 }
 
-/// Caps of structures, of which one without a media type is ANY.
-fn any_or(structures: Option<Vec<Structure>>) -> Caps {
-    structures.map_or_else(Caps::any, |all| all.into_iter().collect())
+/// A set as caps; one without a media type is ANY.
+fn caps(fields: &FieldTable, set: &Set) -> Result<Caps, NegotiationError> {
+    let mut caps = Caps::empty();
+    for row in set {
+        match fields.structure(row)? {
+            Some(structure) => caps.push(structure)?,
+            None => return Ok(Caps::any()),
+        }
+    }
+    Ok(caps)
 }
 
 struct Pass<'a> {
