@@ -64,7 +64,7 @@ pub(super) fn choose(
         if let Some(allowed) = before.get(&key) {
             if let Some(allowed) = allowed {
                 let structure = fix.fix(wire, allowed, &fixed);
-                let row = problem.fields.row(&structure);
+                let row = problem.fields.agreed(&structure);
                 assigned[wire as usize] = Some(joiner.intern(vec![row]));
                 fixed[wire as usize] = Some(structure);
             }
@@ -138,7 +138,7 @@ pub(super) fn choose(
         };
         if let Some(allowed) = &allowed {
             let structure = fix.fix(wire, allowed, &fixed);
-            let row = problem.fields.row(&structure);
+            let row = problem.fields.agreed(&structure);
             assigned[wire as usize] = Some(joiner.intern(vec![row]));
             fixed[wire as usize] = Some(structure);
         }

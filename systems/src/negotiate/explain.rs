@@ -186,7 +186,7 @@ impl Teller<'_> {
         let ends = (nodes.first().copied(), nodes.last().copied());
         nodes.dedup();
         let path = match ends {
-            (Some(a), Some(b)) => self.way(a, b),
+            (Some(a), Some(b)) => self.way(a, b, &tried.parts.rank),
             _ => Vec::new(),
         };
         let mut sides: Vec<Side> = Vec::new();
@@ -393,8 +393,9 @@ impl Teller<'_> {
         links
     }
 
-    /// The elements on the shortest way from one to another, in either direction of links.
-    fn way(&self, from: usize, to: usize) -> Vec<usize> {
+    /// The elements on the shortest way from one to another, in either direction of links; of
+    /// several the one of the lower ranks.
+    fn way(&self, from: usize, to: usize, rank: &[usize]) -> Vec<usize> {
         let nodes = &self.topology.nodes;
         if from >= nodes.len() || to >= nodes.len() {
             return Vec::new();
@@ -412,7 +413,9 @@ impl Teller<'_> {
             let after = after.map(|&l| self.topology.links[l].to.node);
             let back = nodes[node].inputs.iter();
             let back = back.map(|&l| self.topology.links[l].from.node);
-            for next in after.chain(back) {
+            let mut around: Vec<usize> = after.chain(back).collect();
+            around.sort_by_key(|&n| rank[n]);
+            for next in around {
                 if before[next] == usize::MAX {
                     before[next] = node;
                     open.push(next);

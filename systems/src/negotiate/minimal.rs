@@ -73,7 +73,8 @@ impl Checker<'_> {
                 None => break,
             }
         }
-        let ways: Vec<usize> = parts.iter().copied().filter(|&p| self.is_way(p)).collect();
+        let mut ways: Vec<usize> = parts.iter().copied().filter(|&p| self.is_way(p)).collect();
+        ways.sort_by_key(|&p| (self.parts.rank[self.parts.parts[p].node], p));
         let demands = self.members(&parts);
         let demands = self.few(&demands, &mut |checker, demands| {
             let all: Vec<usize> = demands.iter().flatten().chain(&ways).copied().collect();

@@ -394,9 +394,14 @@ fn ways(
             index += 1;
             check_answers(limits, name, "transform_caps", index as usize)?;
             let mut add = |makes: Structure| {
+                // Features that both sides have alike stay alike where the other pad has fewer.
+                let takes = match answer.caps.features() == take.features() {
+                    true => take.clone().with_features(makes.features().clone()),
+                    false => take.clone(),
+                };
                 found.push(Way {
-                    retypes: take.media() != makes.media() || take.features() != makes.features(),
-                    takes: Some(take.clone()),
+                    retypes: takes.media() != makes.media() || takes.features() != makes.features(),
+                    takes: Some(takes),
                     makes: Some(makes),
                     free: answer.free.clone(),
                     cost: answer.cost,

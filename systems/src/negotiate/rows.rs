@@ -1,7 +1,7 @@
 //! From what elements answer to rows: which place a field has, and rows of demands and conversions.
 
 use super::cost::Cost;
-use super::relation::{Row, Rows};
+use super::relation::{FREE, Row, Rows};
 use crate::element::Fields;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -131,6 +131,18 @@ impl FieldTable {
         row
     }
 
+    /// Caps that were agreed as a row of one wire: what they do not name has a value that nobody
+    /// names, so nothing that is decided later can give it one.
+    pub(super) fn agreed(&self, structure: &Structure) -> Row {
+        let mut row = self.row(structure);
+        for place in BEFORE..self.len() {
+            if row.class[place] == FREE {
+                row.put(place, ValueSet::One(Value::text(UNNAMED)));
+            }
+        }
+        row
+    }
+
     /// A way as a row over the two wires of a scope; `None` if it leads nowhere.
     /// `from` and `to` say which wire of the scope each pad has: 0 or 1, or both 0.
     pub(super) fn way_row(&self, way: &Way, from: usize, to: usize) -> Option<Row> {
@@ -184,12 +196,19 @@ impl FieldTable {
             Some(_) => Features::System,
         });
         for (i, name) in self.names.iter().enumerate() {
-            if let Some(set) = at(i + BEFORE) {
+            if let Some(set) = at(i + BEFORE).filter(|set| !unnamed(set)) {
                 structure.set_named(name.clone(), set.clone(), &CapsLimits::DEFAULT)?;
             }
         }
         Ok(Some(structure))
     }
+}
+
+/// The value of a field that was agreed to be left out. It is no text that caps can have.
+const UNNAMED: &str = "\0";
+
+fn unnamed(set: &ValueSet) -> bool {
+    matches!(set, ValueSet::One(Value::Text(text)) if text.as_str() == UNNAMED)
 }
 
 fn named(names: &Text) -> Features {

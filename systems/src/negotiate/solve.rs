@@ -360,7 +360,7 @@ fn spent(problem: &Problem, factor: &Factor, fixed: &[Option<Structure>]) -> Cos
             let Some(caps) = &fixed[wire as usize] else {
                 continue;
             };
-            let value = problem.fields.row(caps);
+            let value = problem.fields.agreed(caps);
             let shape = Shape::new(&relation.scope, &[wire], None, fields);
             row = shape.join(&row, &value)?;
         }

@@ -286,6 +286,9 @@ fn cross(from: &Structure, to: &Structure, caps: &Structure, cost: u32) -> Trans
         return Transformed::same(caps.clone());
     }
     let mut across = to.clone();
+    if from.features() == to.features() {
+        across = across.with_features(caps.features().clone());
+    }
     let named = |name: &FieldName| [from, to].iter().any(|side| side.get_named(name).is_some());
     for (name, (_, set)) in caps.names().zip(caps.fields()) {
         if !named(&name) {
