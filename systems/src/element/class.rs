@@ -137,6 +137,18 @@ pub struct CapsQuery<'a> {
     pub template: &'a Caps,
     /// Gives the first bytes that will arrive on sink pad 0: at most so many.
     pub peek: &'a dyn Fn(usize) -> Result<Peeked, PeekError>,
+    /// Set by an element whose answers are all that its pad can have, also if there are none. Without
+    /// it no answer where the template is ANY means ANY.
+    pub closed: &'a core::cell::Cell<bool>,
+}
+
+impl CapsQuery<'_> {
+    /// Answers with the structures of caps that a property gave: ANY says nothing, EMPTY allows
+    /// nothing.
+    pub fn answer(&self, caps: &Caps, index: u32) -> Option<Structure> {
+        self.closed.set(!caps.is_any());
+        caps.structures().get(index as usize).cloned()
+    }
 }
 
 /// Marker of what a class says about caps: kept apart so that inspection can print it.

@@ -49,8 +49,11 @@ pub(super) fn choose(
             assigned: &assigned,
             wire,
         };
-        let (base, messages): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) =
-            bucket.factors.iter().copied().partition(|f| *f < bases);
+        let (base, messages): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) = bucket
+            .factors
+            .iter()
+            .copied()
+            .partition(|f| *f < bases && problem.factors[*f].ordered());
         // What the others said needs no order: it is joined first.
         let mut others: Option<Relation> = None;
         for &f in &messages {
@@ -119,18 +122,24 @@ pub(super) fn choose(
             candidates = next;
         }
         candidates.retain(|c| c.cost == target);
-        let Some(best) = candidates.iter().map(|c| c.rows.clone()).min() else {
+        if candidates.is_empty() {
             // A wire that nothing constrains.
             before.insert(key, None);
             continue;
-        };
-        candidates.retain(|c| c.rows == best);
-        let said: SmallVec<[(&Relation, u32); 4]> = base
-            .iter()
-            .map(|&f| problem.factors[f].said())
-            .zip(best.iter().copied())
-            .collect();
-        prefer(problem, wire, &said, &mut candidates);
+        }
+        // Element by element: its first row, then the first values of its lists.
+        for (i, &f) in base.iter().enumerate() {
+            let Some(first) = candidates.iter().map(|c| c.rows[i]).min() else {
+                break;
+            };
+            candidates.retain(|c| c.rows[i] == first);
+            prefer(
+                problem,
+                wire,
+                (problem.factors[f].said(), first),
+                &mut candidates,
+            );
+        }
         let chosen = candidates.first();
         let allowed = match chosen {
             Some(chosen) => problem.fields.structure(&chosen.row)?,
@@ -147,34 +156,27 @@ pub(super) fn choose(
     Ok(fixed)
 }
 
-/// Narrows candidates by the lists of those who said them, in order: of each field the first value
-/// that some candidate allows.
+/// Narrows candidates by the lists of a row: of each field the first value that some candidate
+/// allows.
 fn prefer(
     problem: &Problem,
     wire: u32,
-    said: &[(&Relation, u32)],
+    (relation, number): (&Relation, u32),
     candidates: &mut Vec<Candidate>,
 ) {
+    let Some(row) = relation.rows.get(number as usize) else {
+        return;
+    };
+    let Some(at) = relation.scope.iter().position(|w| *w == wire) else {
+        return;
+    };
     for place in MEDIA..problem.fields.len() {
-        let lists = said.iter().filter_map(|(relation, number)| {
-            let at = relation.scope.iter().position(|w| *w == wire)?;
-            let row = relation.rows.get(*number as usize)?;
-            match row.get(at * problem.fields.len() + place)? {
-                ValueSet::List(list) => Some(list),
-                _ => None,
-            }
-        });
+        let Some(ValueSet::List(list)) = row.get(at * problem.fields.len() + place) else {
+            continue;
+        };
         let allows = |c: &Candidate, set: &ValueSet| c.row.get(place).is_none_or(|s| s.meets(set));
-        let mut found = None;
-        for list in lists {
-            found = list
-                .iter()
-                .map(ValueSet::One)
-                .find(|one| candidates.iter().any(|c| allows(c, one)));
-            if found.is_some() {
-                break;
-            }
-        }
+        let mut values = list.iter().map(ValueSet::One);
+        let found = values.find(|one| candidates.iter().any(|c| allows(c, one)));
         if let Some(one) = found {
             candidates.retain_mut(|c| c.row.narrow(place, &one));
         }

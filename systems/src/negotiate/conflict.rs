@@ -132,6 +132,24 @@ impl fmt::Display for Conflict {
     }
 }
 
+/// Changes as one phrase; of elements put between the same pads the order is that of the stream.
+fn together(changes: &[Change]) -> String {
+    if let [
+        Change::Insert { class: a, from, to },
+        Change::Insert {
+            class: b,
+            from: f,
+            to: t,
+        },
+    ] = changes
+        && (from, to) == (f, t)
+    {
+        return format!("insert {a} ! {b} between {from} and {to}");
+    }
+    let changes: Vec<String> = changes.iter().map(Change::to_string).collect();
+    changes.join(", and ")
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, conflict) in self.conflicts.iter().enumerate() {
@@ -142,8 +160,7 @@ impl fmt::Display for Failure {
             match (&conflict.fix[..], self.mended) {
                 ([], _) => f.write_str("\n  no change in the catalogue settles it")?,
                 (changes, mended) => {
-                    let changes: Vec<String> = changes.iter().map(Change::to_string).collect();
-                    let changes = changes.join(", and ");
+                    let changes = together(changes);
                     match mended {
                         true => write!(f, "\n  it works if you {changes}")?,
                         false => write!(f, "\n  this one is settled if you {changes}")?,

@@ -28,9 +28,14 @@ pub(super) fn without(
         scope: scope.clone(),
     };
     for factor in &problem.factors {
-        let inside = factor.relation.scope.iter().all(|w| scope.contains(w));
-        if inside && (of_node(factor.part) || factor.relation.scope.len() == 1) {
-            all = joiner.join(&all, &factor.relation, None)?;
+        // What others say bounds it too, so that what the element leaves open can be cut.
+        let outside = factor.relation.scope.iter().copied();
+        let outside: SmallVec<[u32; 2]> = outside.filter(|w| !scope.contains(w)).collect();
+        match (&outside[..], factor.relation.scope.len()) {
+            ([], 1) => all = joiner.join(&all, &factor.relation, None)?,
+            ([], _) if of_node(factor.part) => all = joiner.join(&all, &factor.relation, None)?,
+            (&[gone], 2) => all = joiner.join(&all, &factor.relation, Some(gone))?,
+            _ => {}
         }
     }
     let mut point: SmallVec<[Option<ValueSet>; 24]> = SmallVec::new();

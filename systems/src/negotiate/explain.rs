@@ -6,7 +6,7 @@ use super::eliminate::{Bounds, Joiner};
 use super::minimal::{Checker, Minimal};
 use super::parts::{Part, Parts, What};
 use super::problem::Frame;
-use super::repair::{Entry, without};
+use super::repair::{Catalogue, Entry, without, works};
 use super::rows::Way;
 use super::solve::{NegotiationError, Search};
 use crate::element::{Flow, PadAt};
@@ -43,15 +43,42 @@ pub(super) fn failure(search: &Search<'_>, dead: Vec<usize>) -> NegotiationError
 }
 
 /// A graph in which some things were changed.
+#[derive(Clone)]
 pub(super) struct Tried {
     pub(super) parts: Parts,
     pub(super) frame: Frame,
+    /// Elements that were put in: their node, their number in the catalogue, the link.
+    pub(super) inserts: Vec<(usize, usize, usize)>,
+    /// Elements that were taken out.
+    removed: Vec<usize>,
 }
 
 impl Tried {
     pub(super) fn new(parts: Parts) -> Tried {
         let frame = Frame::new(&parts);
-        Tried { parts, frame }
+        Tried {
+            parts,
+            frame,
+            inserts: Vec::new(),
+            removed: Vec::new(),
+        }
+    }
+
+    fn with(&self, parts: Parts) -> Tried {
+        Tried {
+            inserts: self.inserts.clone(),
+            removed: self.removed.clone(),
+            ..Tried::new(parts)
+        }
+    }
+
+    /// The same with an element of the catalogue put into a link.
+    fn with_insert(&self, link: usize, feeder: usize, number: usize, entry: &Entry) -> Tried {
+        let node = self.parts.rank.len();
+        let ways = Rc::clone(&entry.ways);
+        let mut tried = self.with(self.parts.with_insert(link, feeder, node, ways));
+        tried.inserts.push((node, number, link));
+        tried
     }
 
     pub(super) fn checker<'a>(&'a self, joiner: &'a mut Joiner) -> Checker<'a> {
@@ -97,27 +124,31 @@ fn find_all(
         let path = told.1;
         failure.conflicts.push(told.0);
         let mend = teller.mend(&tried, &minimal, &path, &catalogue, search)?;
-        let next = match mend {
-            Some((changes, parts)) => {
+        tried = match mend {
+            Some((changes, mended)) => {
                 if let Some(last) = failure.conflicts.last_mut() {
                     last.fix = changes;
                 }
-                parts
+                mended
             }
             None => {
                 // The others are looked for as if this one were settled.
                 settled = false;
                 let party = minimal.parties.last().map(|&p| vec![p]);
-                let gone = minimal
-                    .demands
-                    .last()
-                    .cloned()
-                    .or(party)
-                    .unwrap_or_default();
-                without(&tried.parts, |p| gone.contains(&p))
+                let last = minimal.demands.last().cloned().or(party);
+                let gone = last.unwrap_or_default();
+                let fields = failure.conflicts.last().map(|c| c.fields.clone());
+                let fields = fields.unwrap_or_default();
+                let left = match fields.is_empty() {
+                    true => without(&tried.parts, |p| gone.contains(&p)),
+                    false => relaxed(&tried.parts, &gone, &fields),
+                };
+                if gone.is_empty() || left.parts == tried.parts.parts {
+                    break;
+                }
+                tried.with(left)
             }
         };
-        tried = Tried::new(next);
         let mut joiner = Joiner::new(bounds, tried.frame.fields.len());
         let all = tried.all();
         dead = tried.checker(&mut joiner).dead(&all, false)?;
@@ -209,6 +240,25 @@ impl Teller<'_> {
             sides.push(self.side(part, &needed, faces.is_some()));
             told.extend(alike);
         }
+        if let (&[only], [one]) = (&parties[..], &mut sides[..]) {
+            let part = &tried.parts.parts[only];
+            if let What::Ways { from, to, ways } = &part.what
+                && !ways.is_empty()
+            {
+                // What it takes and what it makes cannot go together here.
+                let said = |side: fn(&Way) -> &Option<Structure>| -> Vec<Structure> {
+                    ways.iter().filter_map(|w| side(w).clone()).collect()
+                };
+                let (takes, makes) = (said(|w| &w.takes), said(|w| &w.makes));
+                one.pad = self.pad(part.node, from.1);
+                one.value = values(&takes, &needed);
+                sides.push(Side {
+                    pad: self.pad(part.node, to.1),
+                    value: values(&makes, &needed),
+                    caps: makes.into_iter().collect::<Caps>().to_string(),
+                });
+            }
+        }
         let conflict = Conflict {
             fields: needed,
             sides,
@@ -298,59 +348,58 @@ impl Teller<'_> {
         }
     }
 
-    /// Changes that settle a conflict, and the parts with them made.
+    /// Changes that settle a conflict, and the graph with them made. Where they settle all there is,
+    /// every element accepts what comes of it.
     fn mend(
         &self,
         tried: &Tried,
         minimal: &Minimal,
         path: &[usize],
-        catalogue: &[Entry],
+        catalogue: &Catalogue,
         search: &Search<'_>,
-    ) -> Result<Option<(Vec<Change>, Parts)>, LimitExceeded> {
+    ) -> Result<Option<(Vec<Change>, Tried)>, LimitExceeded> {
         let mut subset = vec![false; tried.parts.parts.len()];
         let between = minimal.passing.iter().copied();
         let all = minimal.parts().into_iter().chain(between);
         all.for_each(|p| subset[p] = true);
-        let settles = |parts: &Parts| -> Result<bool, LimitExceeded> {
-            let frame = Frame::new(parts);
-            let mut joiner = Joiner::new(Bounds::of(search.limits), frame.fields.len());
-            let mut checker = Checker {
-                parts,
-                frame: &frame,
-                joiner: &mut joiner,
-            };
-            let chosen: Vec<usize> = (0..parts.parts.len())
+        let settles = |tried: &Tried| -> Result<bool, LimitExceeded> {
+            let mut joiner = Joiner::new(Bounds::of(search.limits), tried.frame.fields.len());
+            let chosen: Vec<usize> = (0..tried.parts.parts.len())
                 .filter(|&p| p >= subset.len() || subset[p])
                 .collect();
-            Ok(checker.dead(&chosen, false)?.is_none())
+            let left = tried.checker(&mut joiner).dead(&chosen, false)?;
+            Ok(left.is_none() && works(search, tried, catalogue)? != Some(false))
         };
         let links = self.links(path);
-        let insert = |parts: &Parts, link: usize, entry: &Entry| {
-            let node = parts.rank.len().max(self.topology.nodes.len());
+        let insert = |tried: &Tried, link: usize, number: usize| {
             let feeder = self.topology.links[link].from.node;
-            parts.with_insert(link, feeder, node, Rc::clone(&entry.ways))
+            tried.with_insert(link, feeder, number, &catalogue.entries[number])
         };
-        let change = |link: usize, entry: &Entry| Change::Insert {
-            class: entry.class.clone(),
-            from: self.topology.from_name(self.world, link),
-            to: self.topology.to_name(self.world, link),
+        let change = |link: usize, number: usize| {
+            let (from, to) = self.ends(link, &tried.removed);
+            Change::Insert {
+                class: catalogue.entries[number].class.name.to_owned(),
+                from,
+                to,
+            }
         };
-        for entry in catalogue {
+        let numbers = 0..catalogue.entries.len();
+        for first in numbers.clone() {
             for &link in &links {
-                let parts = insert(&tried.parts, link, entry);
-                if settles(&parts)? {
-                    return Ok(Some((vec![change(link, entry)], parts)));
+                let mended = insert(tried, link, first);
+                if settles(&mended)? {
+                    return Ok(Some((vec![change(link, first)], mended)));
                 }
             }
         }
-        for first in catalogue {
-            for second in catalogue {
+        for first in numbers.clone() {
+            for second in numbers.clone().filter(|s| *s != first) {
                 for &link in &links {
                     // The second one stands before the first.
-                    let parts = insert(&insert(&tried.parts, link, first), link, second);
-                    if first.class != second.class && settles(&parts)? {
+                    let mended = insert(&insert(tried, link, first), link, second);
+                    if settles(&mended)? {
                         let changes = vec![change(link, second), change(link, first)];
-                        return Ok(Some((changes, parts)));
+                        return Ok(Some((changes, mended)));
                     }
                 }
             }
@@ -363,14 +412,38 @@ impl Teller<'_> {
             if !filter {
                 continue;
             }
-            let removed = |p: usize| tried.parts.parts[p].node == node;
-            let parts = without(&tried.parts, removed);
-            let change = Change::Remove {
-                element: self.name(node),
-            };
-            return Ok(Some((vec![change], parts)));
+            let gone = |p: usize| tried.parts.parts[p].node == node;
+            let mut mended = tried.with(without(&tried.parts, gone));
+            mended.removed.push(node);
+            if works(search, &mended, catalogue)? != Some(false) {
+                let change = Change::Remove {
+                    element: self.name(node),
+                };
+                return Ok(Some((vec![change], mended)));
+            }
         }
         Ok(None)
+    }
+
+    /// The pads that a link connects once elements are taken out.
+    fn ends(&self, link: usize, removed: &[usize]) -> (String, String) {
+        let links = &self.topology.links;
+        let mut from = links[link].from;
+        while let (true, Some(&above)) = (
+            removed.contains(&from.node),
+            self.topology.nodes[from.node].inputs.first(),
+        ) {
+            from = links[above].from;
+        }
+        let mut to = links[link].to;
+        while let (true, Some(&below)) = (
+            removed.contains(&to.node),
+            self.topology.nodes[to.node].outputs.first(),
+        ) {
+            to = links[below].to;
+        }
+        let name = |end| self.topology.end_name(self.world, end);
+        (name(from), name(to))
     }
 
     /// Links of a path that are worth trying, the last first.
@@ -436,6 +509,17 @@ impl Teller<'_> {
     }
 }
 
+/// The parts with some of them saying nothing of some fields.
+fn relaxed(parts: &Parts, gone: &[usize], fields: &[String]) -> Parts {
+    let mut relaxed = parts.clone();
+    for &part in gone {
+        for field in fields {
+            relaxed.parts[part] = without_field(&relaxed.parts[part], field);
+        }
+    }
+    relaxed
+}
+
 /// The structures that a part names.
 fn structures(what: &What) -> Vec<&Structure> {
     match what {
@@ -492,7 +576,11 @@ fn values(structures: &[Structure], fields: &[String]) -> String {
     let mut texts: Vec<String> = Vec::new();
     for structure in structures {
         let text = match fields {
-            [] => structure.media().to_owned(),
+            [] => {
+                let mut bare = structure.clone();
+                bare.clear();
+                bare.to_string()
+            }
             [field] => structure
                 .get(field)
                 .map_or_else(|| "any".to_owned(), ToString::to_string),

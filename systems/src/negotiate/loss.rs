@@ -17,6 +17,9 @@ const MOST_PIECES: usize = 512;
 /// How many values of one field are told apart.
 const MOST_VALUES: usize = 32;
 
+/// Ranges of no more values are looked at value by value.
+const FEW_VALUES: i64 = 8;
+
 /// Fields that say how much a stream holds, most important first, and what of it.
 const MEASURED: [(&str, Measure); 6] = [
     ("format", Measure::Format),
@@ -397,6 +400,14 @@ fn atoms(sets: &[ValueSet], measure: Measure) -> Option<Vec<Atom>> {
     let mut atoms: Vec<Atom> = Vec::new();
     for set in sets {
         match set {
+            ValueSet::IntRange(r) if (r.last() - r.min()) / r.step().max(1) < FEW_VALUES => {
+                for value in (r.min()..=r.last()).step_by(r.step().max(1) as usize) {
+                    let value = Value::Int(value);
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+            }
             ValueSet::IntRange(r) => atoms.push(Atom {
                 set: set.clone(),
                 low: Some(Value::Int(r.min())),

@@ -97,13 +97,26 @@ impl Checker<'_> {
             let all: Vec<usize> = fixed.iter().chain(&ways).copied().collect();
             Ok(checker.dead(&all, false)?.is_some())
         })?;
-        let parties: Vec<usize> = parties.into_iter().flatten().collect();
+        let mut parties: Vec<usize> = parties.into_iter().flatten().collect();
+        if demands.is_empty() && parties.is_empty() {
+            // A converter that has no way at all, or none between wires that are one.
+            parties.extend(
+                ways.iter()
+                    .copied()
+                    .find(|&w| self.leads_nowhere(w))
+                    .or(ways.first().copied()),
+            );
+        }
         let passing = ways.into_iter().filter(|w| !parties.contains(w)).collect();
         Ok(Minimal {
             demands,
             parties,
             passing,
         })
+    }
+
+    fn leads_nowhere(&self, part: usize) -> bool {
+        matches!(&self.parts.parts[part].what, What::Ways { ways, .. } if ways.is_empty())
     }
 
     fn is_way(&self, part: usize) -> bool {

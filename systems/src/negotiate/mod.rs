@@ -41,7 +41,6 @@ use crate::state::{Graphs, Topology, fail};
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::graph::PadCaps;
 use tickpipe_components::limits::Limits;
 
@@ -74,8 +73,7 @@ pub fn negotiate(world: &mut World) {
                         .conflicts
                         .insert(id, conflict);
                 }
-                let error = ElementError::new(Domain::Caps, Code::NotNegotiated, error);
-                fail(world, id, None, &error);
+                fail(world, id, None, &error.into_element_error());
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::element::{CapsQuery, ElementClass, Flow, PadAt, PeekError, Peeked};
 use crate::state::Topology;
 use bevy_ecs::world::{EntityRef, World};
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use tickpipe_components::graph::Pad;
 use tickpipe_components::limits::{Limit, Limits};
 
 /// One thing that an element says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
     /// The element, as an index into the topology's nodes; those that were tried as a mend of the
     /// graph come after them.
@@ -26,7 +26,7 @@ pub(super) struct Part {
 }
 
 /// What is said.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum What {
     /// A pad can have these, in order of preference.
     Demand {
@@ -158,9 +158,11 @@ pub(super) fn ways_of(
             .iter()
             .find(|t| t.direction == pad.direction)
             .map_or_else(Caps::any, |t| t.caps.clone());
+        let closed = Cell::new(false);
         let query = CapsQuery {
             template: &template,
             peek: &nothing,
+            closed: &closed,
         };
         enumerate(class, class.name, 0, entity, &query, pad, limits)
     };
@@ -317,9 +319,11 @@ impl Asker<'_> {
         }
         let template = template(topology, self.world, node, pad);
         let peek = |max: usize| peek(self.world, topology, node, max);
+        let closed = Cell::new(false);
         let query = CapsQuery {
             template,
             peek: &peek,
+            closed: &closed,
         };
         enumerate(&n.class, &n.name, node, entity, &query, pad, self.limits)
     }
@@ -347,7 +351,7 @@ fn enumerate(
         }
         check_answers(limits, name, "enum_caps", answers.len())?;
     }
-    if answers.is_empty() && query.template.is_any() {
+    if answers.is_empty() && query.template.is_any() && !query.closed.get() {
         return Ok(None);
     }
     Ok(Some(answers))

@@ -28,6 +28,11 @@ pub(super) struct Factor {
 }
 
 impl Factor {
+    /// Whether the order of its rows is somebody's preference: that of an exclusion is nobody's.
+    pub(super) fn ordered(&self) -> bool {
+        self.part != usize::MAX
+    }
+
     /// The relation as the element said it.
     pub(super) fn said(&self) -> &Relation {
         self.said.as_ref().map_or(&self.relation, |s| &s.0)
@@ -63,6 +68,7 @@ impl Problem {
 }
 
 /// Wires and fields of a graph, from which problems of some of its parts are made.
+#[derive(Clone)]
 pub(super) struct Frame {
     pub(super) fields: FieldTable,
     pub(super) wire_of: Vec<u32>,

@@ -3,7 +3,7 @@
 
 use super::eliminate::{Elimination, Joiner, Told};
 use super::problem::Problem;
-use super::relation::{Relation, Row, Rows};
+use super::relation::{Relation, Row, Rows, Shape};
 use smallvec::SmallVec;
 use std::rc::Rc;
 use tickpipe_components::limits::LimitExceeded;
@@ -41,17 +41,32 @@ pub(super) fn regions(
                 let rows = all.rows.iter().filter(|r| r.cost == least);
                 rows.cloned().collect()
             }
-            (Told::Message(_), &[rest]) => {
+            (Told::Message(message), &[rest]) => {
+                let told = &elimination.relations[message].rows;
+                let wires = |kept: u32| {
+                    let (low, high) = (bucket.wire.min(rest), bucket.wire.max(rest));
+                    let gone = if kept == low { high } else { low };
+                    Shape::new(&[low, high], &[], Some(gone), problem.fields.len())
+                };
+                let (here, there) = (wires(bucket.wire), wires(rest));
+                let none = Row::open(0);
                 let mut found: Vec<Row> = Vec::new();
                 for row in regions[rest as usize].iter().cloned() {
                     let at = Relation {
                         scope: SmallVec::from_slice(&[rest]),
                         rows: joiner.intern(vec![row]),
                     };
-                    let here = joiner.join(&all, &at, Some(rest))?;
-                    let least = here.rows.iter().map(|r| r.cost).min();
-                    for row in here.rows.iter().filter(|r| Some(r.cost) == least) {
-                        add(&mut found, row);
+                    let both = joiner.join(&all, &at, None)?;
+                    joiner.spend((both.rows.len() * told.len()) as u64)?;
+                    for row in both.rows.iter() {
+                        // What the rest of it can have at less cost in another way is no part of a
+                        // cheapest answer.
+                        let dearer = there.join(row, &none).is_some_and(|there| {
+                            told.iter().any(|t| t.cost < row.cost && t.contains(&there))
+                        });
+                        if let (false, Some(row)) = (dearer, here.join(row, &none)) {
+                            add(&mut found, &row);
+                        }
                     }
                 }
                 found

@@ -62,7 +62,7 @@ impl Row {
     }
 
     /// Whether every assignment that `other` allows is allowed by this row.
-    fn contains(&self, other: &Row) -> bool {
+    pub(super) fn contains(&self, other: &Row) -> bool {
         let mut stands_for: SmallVec<[u16; 24]> = SmallVec::from_elem(FREE, self.sets.len());
         for (place, &class) in self.class.iter().enumerate() {
             if class == FREE {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::fabric::Progress;
-use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::fault::ElementError;
 use tickpipe_components::graph::Element;
 use tickpipe_components::id::{ElementId, PipelineId, PoolId};
 use tickpipe_components::limits::Limits;
@@ -225,7 +225,7 @@ pub(crate) fn attempt(
                 NegotiationError::Conflict(conflict) => Some(conflict.clone()),
                 _ => None,
             },
-            error: ElementError::new(Domain::Caps, Code::NotNegotiated, error),
+            error: error.into_element_error(),
         },
     })?;
     let memory = plan_memory(world, topology, &solution, limits)
@@ -407,6 +407,7 @@ fn keep_what_was_read(world: &mut World, topology: &Topology) {
             let query = CapsQuery {
                 template: &template,
                 peek: &peek,
+                closed: &Cell::new(false),
             };
             let pad = PadAt::source(index);
             let _ = n.class.enum_caps(world.entity(n.entity), &query, pad, 0);

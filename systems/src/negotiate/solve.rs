@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::{Caps, CapsLimitError, Features, Structure};
-use tickpipe_components::fault::ElementError;
+use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::id::ElementId;
 use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 
@@ -101,6 +101,23 @@ pub enum NegotiationError {
     #[error(transparent)]
     Caps(#[from] CapsLimitError),
 }
+
+impl NegotiationError {
+    /// The same as an element's error, for the bus: in one line, with the code of its kind.
+    pub(crate) fn into_element_error(self) -> ElementError {
+        let code = match self {
+            NegotiationError::Element { error, .. } => return error,
+            NegotiationError::Limit(_) | NegotiationError::Caps(_) => Code::Limit,
+            NegotiationError::Conflict(_) | NegotiationError::Open { .. } => Code::NotNegotiated,
+        };
+        ElementError::new(Domain::Caps, code, OneLine(self))
+    }
+}
+
+/// An error whose lines are told as one.
+#[derive(Debug, Error)]
+#[error("{}", .0.to_string().replace("\n  ", "; ").replace('\n', "; "))]
+struct OneLine(NegotiationError);
 
 /// Solves the caps of a graph.
 ///
@@ -231,13 +248,7 @@ impl<'a> Search<'a> {
             View::Own => &self.problem,
             View::Other(problem) => problem,
         };
-        let fixer = Fixer {
-            world: self.world,
-            topology: self.request.topology,
-            problem,
-            spoken: spoken(&self.parts, problem),
-            open: Cell::new(None),
-        };
+        let fixer = Fixer::new(self.world, self.request.topology, problem, &self.parts);
         let fixed = choose(problem, elimination, &mut self.joiner, &fixer)?;
         let wires: Vec<Arc<Caps>> = fixed
             .iter()
@@ -305,10 +316,14 @@ impl<'a> Search<'a> {
             .collect();
         caps.sort_by_key(|c| c.0);
         caps.dedup_by_key(|c| c.0);
+        if caps.is_empty() {
+            // It refuses what nobody says anything of: there is no other choice.
+            return Err(NegotiationError::Element { node, error });
+        }
         self.refused
             .get_or_insert(NegotiationError::Element { node, error });
         let parts = &self.parts;
-        let of_node = |part: usize| parts.parts[part].node == node;
+        let of_node = |part: usize| parts.parts.get(part).is_some_and(|p| p.node == node);
         let refusal = Refusal { caps };
         let relation = without(&self.problem, &mut self.joiner, &refusal, &of_node)?;
         self.problem.factors.push(Factor {
@@ -381,7 +396,7 @@ fn settled(allowed: &Structure) -> Structure {
 }
 
 /// Fixes wires as the elements that feed them say.
-struct Fixer<'a> {
+pub(super) struct Fixer<'a> {
     world: &'a World,
     topology: &'a Topology,
     problem: &'a Problem,
@@ -406,6 +421,31 @@ fn spoken(parts: &Parts, problem: &Problem) -> Vec<bool> {
             problem.first_link[wire] == link || matches!(part.what, What::Pinned { .. });
     }
     spoken
+}
+
+impl<'a> Fixer<'a> {
+    pub(super) fn new(
+        world: &'a World,
+        topology: &'a Topology,
+        problem: &'a Problem,
+        parts: &Parts,
+    ) -> Fixer<'a> {
+        Fixer {
+            world,
+            topology,
+            problem,
+            spoken: spoken(parts, problem),
+            open: Cell::new(None),
+        }
+    }
+
+    /// Whether some wire was left open by all.
+    pub(super) fn left_open(&self) -> bool {
+        let open = self.open.take();
+        let left = open.is_some();
+        self.open.set(open);
+        left
+    }
 }
 
 impl Fix for Fixer<'_> {
@@ -440,7 +480,7 @@ impl Fix for Fixer<'_> {
 
 impl Search<'_> {
     /// The catalogue of changes that may make a graph work.
-    pub(super) fn catalogue(&self) -> Vec<repair::Entry> {
+    pub(super) fn catalogue(&self) -> repair::Catalogue {
         repair::catalogue(self.world, self.limits)
     }
 }

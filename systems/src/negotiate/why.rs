@@ -85,7 +85,15 @@ fn reason_of(
             Err(_) => return None,
         }
     }
-    Some("nothing else that works loses less".to_owned())
+    let of_node = own.iter().filter(|p| p.node == node);
+    let always = of_node.into_iter().all(|p| match &p.what {
+        What::Ways { ways, .. } => ways.iter().all(|w| w.cost > 0),
+        _ => true,
+    });
+    Some(match always {
+        true => "it passes nothing on as it is".to_owned(),
+        false => "nothing else that works loses less".to_owned(),
+    })
 }
 
 /// The conflict in a graph, if there is one.
@@ -107,7 +115,7 @@ fn sentence(conflict: &Conflict) -> String {
     let sides: Vec<String> = conflict
         .sides
         .iter()
-        .map(|s| format!("{} has {}", s.pad, s.value))
+        .map(|s| format!("{} has {}", s.pad, s.value.replace(" -> ", " to ")))
         .collect();
     match &conflict.fields[..] {
         [] => sides.join(", "),

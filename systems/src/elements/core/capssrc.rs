@@ -89,11 +89,11 @@ impl Element for CapsSrc {
 
     fn enum_caps(
         &self,
-        _query: &CapsQuery<'_>,
+        query: &CapsQuery<'_>,
         _pad: PadAt,
         index: u32,
     ) -> Result<Option<Structure>, ElementError> {
-        Ok(self.caps.structures().get(index as usize).cloned())
+        Ok(query.answer(&self.caps, index))
     }
 
     fn decide_pool(
