@@ -347,7 +347,9 @@ fn pad_enumeration_by_index() {
         .class("plain")
         .expect("it is registered")
         .clone();
+    let closed = core::cell::Cell::new(false);
     let query = CapsQuery {
+        closed: &closed,
         template: &class.terms.pads[0].caps,
         peek: &|_| {
             Ok(Peeked {

@@ -404,7 +404,10 @@ fn ways(
                     false => take.clone(),
                 };
                 found.push(Way {
-                    retypes: takes.media() != makes.media() || takes.features() != makes.features(),
+                    retypes: [
+                        takes.media() != makes.media(),
+                        takes.features() != makes.features(),
+                    ],
                     takes: Some(takes),
                     makes: Some(makes),
                     free: answer.free.clone(),

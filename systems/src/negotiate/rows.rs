@@ -27,8 +27,8 @@ pub(super) struct Way {
     pub(super) makes: Option<Structure>,
     pub(super) free: Fields,
     pub(super) cost: u32,
-    /// It changes the media type or features.
-    pub(super) retypes: bool,
+    /// Whether it changes the media type, and the features: by their places.
+    pub(super) retypes: [bool; BEFORE],
 }
 
 impl Way {
@@ -39,7 +39,7 @@ impl Way {
             makes: None,
             free: Fields::These(SmallVec::new()),
             cost: 0,
-            retypes: false,
+            retypes: [false; BEFORE],
         }
     }
 
@@ -154,7 +154,7 @@ impl FieldTable {
             let makes = way.makes.as_ref().and_then(|s| self.set_at(s, place));
             let tied = match self.name(place) {
                 Some(name) => !way.free.contains(name),
-                None => takes == makes && !way.retypes,
+                None => takes == makes && !way.retypes[place],
             };
             let (a, b) = (from * count + place, to * count + place);
             if tied || from == to {

@@ -155,10 +155,10 @@ fn row(offset: usize, text: &str) -> Result<Row, MapError> {
         }
     };
     let takes = side(offset + left_at, left)?.into_iter().map(unordered);
-    let mut takes = without_repetition(takes);
+    let mut takes: Vec<Structure> = takes.collect();
     takes.sort_by_cached_key(Structure::to_string);
     Ok(Row {
-        takes: takes.into_iter().collect(),
+        takes: without_repetition(takes).into_iter().collect(),
         makes: without_repetition(side(offset + right_at, right)?)
             .into_iter()
             .collect(),
