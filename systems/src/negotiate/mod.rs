@@ -12,6 +12,7 @@ mod eliminate;
 mod exclude;
 mod explain;
 mod loss;
+mod mend;
 mod minimal;
 mod parts;
 mod problem;

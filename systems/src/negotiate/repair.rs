@@ -3,7 +3,7 @@
 
 use super::choose::choose;
 use super::eliminate::{Bounds, Joiner, Stop, eliminate};
-use super::explain::Tried;
+use super::mend::Tried;
 use super::parts::{Parts, What, ways_of};
 use super::rows::Ways;
 use super::solve::{Fixer, Search};

@@ -2,7 +2,8 @@
 
 use super::conflict::Conflict;
 use super::eliminate::{Bounds, Joiner};
-use super::explain::{Teller, Tried};
+use super::explain::Teller;
+use super::mend::Tried;
 use super::parts::{Part, Parts, What};
 use super::rows::{Changed, Way};
 use super::solve::Request;
