@@ -68,7 +68,7 @@ fn find_all(
         let told = teller.conflict(&tried, &mut joiner, &minimal)?;
         let path = told.1;
         failure.conflicts.push(told.0);
-        let mend = teller.mend(&tried, &minimal, &path, &catalogue, search)?;
+        let mend = teller.mend(&tried, &minimal, &path, &catalogue, search, settled)?;
         tried = match mend {
             Some((changes, mended)) => {
                 if let Some(last) = failure.conflicts.last_mut() {
@@ -82,15 +82,10 @@ fn find_all(
                 let party = minimal.parties.last().map(|&p| vec![p]);
                 let last = minimal.demands.last().cloned().or(party);
                 let gone = last.unwrap_or_default();
-                let fields = failure.conflicts.last().map(|c| c.fields.clone());
-                let fields = fields.unwrap_or_default();
-                let left = match fields.is_empty() {
-                    true => without(&tried.parts, |p| gone.contains(&p)),
-                    false => relaxed(&tried.parts, &gone, &fields),
-                };
-                if gone.is_empty() || left.parts == tried.parts.parts {
+                if gone.is_empty() {
                     break;
                 }
+                let left = without(&tried.parts, |p| gone.contains(&p));
                 tried.with(left)
             }
         };
@@ -261,22 +256,36 @@ impl Teller<'_> {
                 };
             }
             What::Ways { from, to, ways } => {
+                let text = |s: &Option<Structure>| {
+                    let said = s.as_ref().map(std::slice::from_ref);
+                    said.map_or_else(|| "any".to_owned(), |s| values(s, fields))
+                };
+                let sides = ways.iter().map(|w| (text(&w.takes), text(&w.makes)));
+                let sides: Vec<(String, String)> = sides.collect();
+                // A side that says nothing of the fields in any row is left out.
+                let (takes_any, makes_any) = (
+                    sides.iter().all(|s| s.0 == "any"),
+                    sides.iter().all(|s| s.1 == "any"),
+                );
                 let mut rows: Vec<String> = Vec::new();
-                for way in ways.iter() {
-                    let text = |s: &Option<Structure>| {
-                        s.as_ref().map_or_else(
-                            || "ANY".to_owned(),
-                            |s| values(std::slice::from_ref(s), fields),
-                        )
+                for (takes, makes) in sides {
+                    let row = match (takes_any, makes_any) {
+                        (_, true) => takes,
+                        (true, false) => makes,
+                        (false, false) => format!("{takes} -> {makes}"),
                     };
-                    let row = format!("{} -> {}", text(&way.takes), text(&way.makes));
                     if !rows.contains(&row) {
                         rows.push(row);
                     }
                 }
+                let between = if takes_any || makes_any {
+                    " or "
+                } else {
+                    " | "
+                };
                 return Side {
                     pad: self.pad(part.node, if makes { to.1 } else { from.1 }),
-                    value: rows.join(" | "),
+                    value: rows.join(between),
                     caps: ways
                         .iter()
                         .filter_map(|w| w.takes.clone())
@@ -334,17 +343,6 @@ impl Teller<'_> {
         way.reverse();
         way
     }
-}
-
-/// The parts with some of them saying nothing of some fields.
-fn relaxed(parts: &Parts, gone: &[usize], fields: &[String]) -> Parts {
-    let mut relaxed = parts.clone();
-    for &part in gone {
-        for field in fields {
-            relaxed.parts[part] = without_field(&relaxed.parts[part], field);
-        }
-    }
-    relaxed
 }
 
 /// The structures that a part names.

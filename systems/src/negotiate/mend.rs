@@ -69,7 +69,7 @@ impl Tried {
 
 impl Teller<'_> {
     /// Changes that settle a conflict, and the graph with them made. Where they settle all there is,
-    /// every element accepts what comes of it.
+    /// every element accepts what comes of it; `whole` says that nothing was left out before.
     pub(super) fn mend(
         &self,
         tried: &Tried,
@@ -77,18 +77,22 @@ impl Teller<'_> {
         path: &[usize],
         catalogue: &Catalogue,
         search: &Search<'_>,
+        whole: bool,
     ) -> Result<Option<(Vec<Change>, Tried)>, LimitExceeded> {
         let mut subset = vec![false; tried.parts.parts.len()];
         let between = minimal.passing.iter().copied();
         let all = minimal.parts().into_iter().chain(between);
         all.for_each(|p| subset[p] = true);
+        let accepted = |tried: &Tried| -> Result<bool, LimitExceeded> {
+            Ok(!whole || works(search, tried, catalogue)? != Some(false))
+        };
         let settles = |tried: &Tried| -> Result<bool, LimitExceeded> {
             let mut joiner = Joiner::new(Bounds::of(search.limits), tried.frame.fields.len());
             let chosen: Vec<usize> = (0..tried.parts.parts.len())
                 .filter(|&p| p >= subset.len() || subset[p])
                 .collect();
             let left = tried.checker(&mut joiner).dead(&chosen, false)?;
-            Ok(left.is_none() && works(search, tried, catalogue)? != Some(false))
+            Ok(left.is_none() && accepted(tried)?)
         };
         let links = self.links(path);
         let insert = |tried: &Tried, link: usize, number: usize| {
@@ -135,7 +139,7 @@ impl Teller<'_> {
             let gone = |p: usize| tried.parts.parts[p].node == node;
             let mut mended = tried.with(without(&tried.parts, gone));
             mended.removed.push(node);
-            if works(search, &mended, catalogue)? != Some(false) {
+            if accepted(&mended)? {
                 let change = Change::Remove {
                     element: self.name(node),
                 };
