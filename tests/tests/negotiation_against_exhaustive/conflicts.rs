@@ -145,19 +145,24 @@ impl Claim<'_> {
     }
 }
 
-/// The graph with printed changes made: first what is put in, as it is told by pads that are there,
-/// then what is taken out. Of several in one link the first named comes first.
+/// The graph with printed changes made: first what is put in, then what is taken out. Of several in one link the first named comes first.
 pub fn apply(graph: &Graph, fixes: &[&str]) -> Result<Graph, Finding> {
     let mut changed = graph.clone();
     // The lower end of each link, after what was put in.
     let mut lower: Vec<usize> = (0..graph.links.len()).collect();
-    for fix in fixes.iter().filter(|f| !f.starts_with("drop ")) {
+    for (i, fix) in fixes.iter().enumerate() {
+        if fix.starts_with("drop ") {
+            continue;
+        }
         let unknown = || finding("fix", format!("`{fix}` cannot be made"));
         let words: Vec<&str> = fix.split(' ').collect();
         let ["insert", class, "between", from, "and", to] = words[..] else {
             return Err(unknown());
         };
-        let link = link_of(graph, from, to).ok_or_else(unknown)?;
+        // Pads are told as they are when the changes before were made.
+        let before = fixes[..i].iter().filter_map(|f| f.strip_prefix("drop "));
+        let gone: Vec<&str> = before.collect();
+        let link = link_of(graph, from, to, &gone).ok_or_else(unknown)?;
         let (end, new) = (changed.links[lower[link]].1, changed.elements.len());
         changed.elements.push(Element {
             name: format!("inserted{new}"),
@@ -187,22 +192,36 @@ pub fn apply(graph: &Graph, fixes: &[&str]) -> Result<Graph, Finding> {
     Ok(changed)
 }
 
-/// The link between two pads. Pads that were asked for are numbered in the order of links.
-fn link_of(graph: &Graph, from: &str, to: &str) -> Option<usize> {
-    let place = |pad: &str| {
-        graph
-            .elements
-            .iter()
-            .position(|e| e.name == element_of(pad))
+/// A link between two pads, where elements of which some are `gone` may be in between. Pads that were
+/// asked for are numbered in the order of links.
+fn link_of(graph: &Graph, from: &str, to: &str, gone: &[&str]) -> Option<usize> {
+    let links = &graph.links;
+    let is_gone = |at: usize| gone.contains(&graph.elements[at].name.as_str());
+    // The first and the last link of the way that a link is on.
+    let first = |mut l: usize| {
+        while is_gone(links[l].0) {
+            l = (0..links.len()).find(|&k| links[k].1 == links[l].0)?;
+        }
+        Some(l)
     };
-    let ends = (place(from)?, place(to)?);
-    let between = |l: &usize| graph.links[*l] == ends;
+    let last = |mut l: usize| {
+        while is_gone(links[l].1) {
+            l = (0..links.len()).find(|&k| links[k].0 == links[l].1)?;
+        }
+        Some(l)
+    };
     let number = |pad: &str| pad.rsplit_once('_')?.1.parse::<usize>().ok();
-    let mut of_from = (0..graph.links.len()).filter(|&l| graph.links[l].0 == ends.0);
-    let mut of_to = (0..graph.links.len()).filter(|&l| graph.links[l].1 == ends.1);
-    match (number(from), number(to)) {
-        (Some(n), _) => of_from.nth(n).filter(between),
-        (_, Some(n)) => of_to.nth(n).filter(between),
-        _ => (0..graph.links.len()).find(between),
-    }
+    let is = |at: usize, pad: &str| graph.elements[at].name == element_of(pad);
+    let nth = |l: usize, pad: &str, end: &dyn Fn(usize) -> usize| {
+        number(pad).is_none_or(|n| (0..l).filter(|&k| end(k) == end(l)).count() == n)
+    };
+    (0..links.len()).find(|&l| {
+        let (Some(a), Some(b)) = (first(l), last(l)) else {
+            return false;
+        };
+        is(links[a].0, from)
+            && is(links[b].1, to)
+            && nth(a, from, &|k| links[k].0)
+            && nth(b, to, &|k| links[k].1)
+    })
 }
