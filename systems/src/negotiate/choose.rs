@@ -5,7 +5,7 @@
 use super::cost::Cost;
 use super::eliminate::{Elimination, Joiner, Told};
 use super::problem::Problem;
-use super::relation::{Relation, Row, Rows, Shape, reduce};
+use super::relation::{Relation, Row, Rows, Shape};
 use super::rows::MEDIA;
 use super::solve::NegotiationError;
 use smallvec::SmallVec;
@@ -241,9 +241,10 @@ impl Walk<'_> {
             return Ok(message.clone());
         }
         let rows = self.condition(message)?.into_iter().map(|r| r.1);
+        let rows = self.joiner.reduced(rows.collect())?;
         Ok(Relation {
             scope: SmallVec::from_slice(&[self.wire]),
-            rows: self.joiner.intern(reduce(rows.collect())),
+            rows: self.joiner.intern(rows),
         })
     }
 

@@ -2,7 +2,7 @@
 //! it is gone is a message to those that it was related to. Exact; knows no element.
 
 use super::cost::Cost;
-use super::relation::{Relation, Row, Rows, Shape, reduce};
+use super::relation::{Relation, Row, Rows, Shape, Steps, reduce};
 use super::rows::Interner;
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap};
@@ -106,6 +106,20 @@ impl Joiner {
         })
     }
 
+    /// Rows without those that others contain; counts what it takes to find them.
+    pub(super) fn reduced(&mut self, rows: Vec<Row>) -> Result<Vec<Row>, LimitExceeded> {
+        // Two comparisons cost about as much as one join.
+        let left = self.bounds.work.saturating_sub(self.work);
+        let mut steps = Steps {
+            taken: 0,
+            most: left.saturating_mul(2),
+        };
+        let rows = reduce(rows, &mut steps);
+        self.spend(steps.taken / 2)?;
+        self.check_rows(rows.len())?;
+        Ok(rows)
+    }
+
     fn check_rows(&self, rows: usize) -> Result<(), LimitExceeded> {
         if rows as u64 <= self.bounds.rows {
             return Ok(());
@@ -158,15 +172,11 @@ impl Joiner {
             }
             self.spend(per_pair * b.rows.len() as u64)?;
             if rows.len() > floor {
-                self.spend((rows.len() * rows.len()) as u64 / 64)?;
-                rows = reduce(rows);
-                self.check_rows(rows.len())?;
+                rows = self.reduced(rows)?;
                 floor = (2 * rows.len()).max(1024);
             }
         }
-        self.spend((rows.len() * rows.len()) as u64 / 64)?;
-        let rows = reduce(rows);
-        self.check_rows(rows.len())?;
+        let rows = self.reduced(rows)?;
         let rows = self.interner.intern(rows);
         self.made.insert(key, Rc::clone(&rows));
         Ok(Relation {

@@ -7,6 +7,7 @@ use super::parts::{Parts, What};
 use super::problem::{Factor, Problem};
 use super::quality;
 use super::relation::{Relation, Row, Rows};
+use super::rows::{is_unnamed, unnamed};
 use std::collections::HashMap;
 use std::rc::Rc;
 use tickpipe_components::caps::{FractionRange, IntRange, Structure, Value, ValueSet};
@@ -226,7 +227,18 @@ fn numbered(relation: &Relation) -> Vec<(u32, Row)> {
 /// A set cut down to what the rows of a region allow at a place, without repetition.
 fn narrowed(set: Option<&ValueSet>, region: &[Row], place: usize) -> Vec<ValueSet> {
     let Some(set) = set else {
-        return Vec::new();
+        // The row says nothing of it: what the wire can have counts, or that nobody names it.
+        let mut found: Vec<ValueSet> = Vec::new();
+        for row in region {
+            let set = row.get(place).cloned().unwrap_or_else(unnamed);
+            if !found.contains(&set) {
+                found.push(set);
+            }
+        }
+        if found.iter().all(is_unnamed) {
+            return Vec::new();
+        }
+        return found;
     };
     let mut found: Vec<ValueSet> = Vec::new();
     for row in region {
@@ -400,6 +412,12 @@ fn atoms(sets: &[ValueSet], measure: Measure) -> Option<Vec<Atom>> {
     let mut atoms: Vec<Atom> = Vec::new();
     for set in sets {
         match set {
+            set if is_unnamed(set) => atoms.push(Atom {
+                set: set.clone(),
+                low: None,
+                high: None,
+                single: true,
+            }),
             ValueSet::IntRange(r) if (r.last() - r.min()) / r.step().max(1) < FEW_VALUES => {
                 for value in (r.min()..=r.last()).step_by(r.step().max(1) as usize) {
                     let value = Value::Int(value);

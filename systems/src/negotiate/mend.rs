@@ -180,7 +180,14 @@ impl Teller<'_> {
                 [link.from.node, link.to.node].contains(&pair[1])
             })
         };
-        let mut links: Vec<usize> = path.windows(2).filter_map(between).collect();
+        let mut links: Vec<usize> = match path {
+            // A converter whose own sides are one wire another way.
+            &[only] => {
+                let node = &self.topology.nodes[only];
+                node.inputs.iter().chain(&node.outputs).copied().collect()
+            }
+            path => path.windows(2).filter_map(between).collect(),
+        };
         links.reverse();
         if links.len() > MOST_LINKS {
             let first = links.last().copied();

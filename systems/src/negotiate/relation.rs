@@ -2,6 +2,7 @@
 //! and a cost. Join and projection are exact. Plain data and set algebra; knows no element.
 
 use super::cost::Cost;
+use super::rows::is_unnamed;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use tickpipe_components::caps::ValueSet;
@@ -99,15 +100,17 @@ impl Row {
 
     /// Both as one row, if they differ in one set only and the union of that is a set.
     fn merge(&self, other: &Row) -> Option<Row> {
-        if self.cost != other.cost || self.class != other.class {
+        let alike = self.sets.len() == other.sets.len() && self.class == other.class;
+        if self.cost != other.cost || !alike {
             return None;
         }
-        let mut differing = (0..self.sets.len()).filter(|&i| self.sets[i] != other.sets[i]);
+        let mut differing = (0..self.sets.len()).filter(|&i| !same(&self.sets[i], &other.sets[i]));
         let at = differing.next()?;
         if differing.next().is_some() {
             return None;
         }
         let joined = match (&self.sets[at], &other.sets[at]) {
+            (Some(a), Some(b)) if is_unnamed(a) || is_unnamed(b) => return None,
             (Some(a), Some(b)) => Some(a.union(b)?),
             _ => None,
         };
@@ -297,42 +300,83 @@ fn root(same: &[u16], mut class: u16) -> u16 {
 /// Above this many rows only containment is looked at, not whether two can be one.
 const MERGES: usize = 96;
 
+/// Steps that reducing rows took; it gives up early, and answers what it has, when there are too many.
+pub(super) struct Steps {
+    pub(super) taken: u64,
+    pub(super) most: u64,
+}
+
+impl Steps {
+    /// Counts a comparison of two rows.
+    fn more(&mut self) -> bool {
+        self.taken += 1;
+        self.taken <= self.most
+    }
+}
+
 /// Drops rows that another one contains at no higher cost, and makes one of rows of equal cost that
 /// differ in one set. The set of assignments with their least costs stays the same.
-pub(super) fn reduce(mut rows: Vec<Row>) -> Vec<Row> {
+pub(super) fn reduce(mut rows: Vec<Row>, steps: &mut Steps) -> Vec<Row> {
     if rows.len() < 2 {
         return rows;
     }
     rows.sort_by_key(|r| r.cost);
     let mut kept: Vec<Row> = Vec::with_capacity(rows.len().min(16));
     for row in rows {
-        if !kept.iter().any(|k| k.contains(&row)) {
+        if !kept.iter().any(|k| steps.more() && k.contains(&row)) {
             kept.push(row);
         }
     }
     if kept.len() > MERGES {
         return kept;
     }
-    let mut i = 0;
-    while i < kept.len() {
-        let merged = (i + 1..kept.len())
-            .take_while(|&j| kept[j].cost == kept[i].cost)
-            .find_map(|j| kept[i].merge(&kept[j]).map(|row| (j, row)));
-        match merged {
-            Some((j, row)) => {
-                kept.remove(j);
-                kept[i] = row;
-                // What it contains now is gone; what was before may merge with it.
-                let whole = kept[i].clone();
-                let mut at = 0;
-                kept.retain(|k| {
-                    at += 1;
-                    at - 1 <= i || !whole.contains(k)
-                });
-                i = 0;
+    // What became one may contain, or go together with, others: until nothing changes.
+    loop {
+        let mut changed = false;
+        let mut i = 0;
+        while i < kept.len() {
+            let mut j = i + 1;
+            while j < kept.len() && kept[j].cost == kept[i].cost {
+                if !steps.more() {
+                    return kept;
+                }
+                match kept[i].merge(&kept[j]) {
+                    Some(row) => {
+                        kept.remove(j);
+                        kept[i] = row;
+                        changed = true;
+                        j = i + 1;
+                    }
+                    None => j += 1,
+                }
             }
-            None => i += 1,
+            i += 1;
+        }
+        if !changed {
+            return kept;
+        }
+        let merged = core::mem::take(&mut kept);
+        for row in merged {
+            if !kept.iter().any(|k| steps.more() && k.contains(&row)) {
+                kept.push(row);
+            }
         }
     }
-    kept
+}
+
+/// Whether two sets are equal, told apart cheaply where that can be.
+fn same(a: &Option<ValueSet>, b: &Option<ValueSet>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(ValueSet::One(a)), Some(ValueSet::One(b))) => a == b,
+        (Some(ValueSet::List(a)), Some(ValueSet::List(b))) if a.count() != b.count() => false,
+        (Some(ValueSet::List(a)), Some(ValueSet::IntRange(b)))
+        | (Some(ValueSet::IntRange(b)), Some(ValueSet::List(a)))
+            if a.count() as u64 != b.count() =>
+        {
+            false
+        }
+        (Some(a), Some(b)) => a == b,
+        _ => false,
+    }
 }

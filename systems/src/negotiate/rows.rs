@@ -137,7 +137,7 @@ impl FieldTable {
         let mut row = self.row(structure);
         for place in BEFORE..self.len() {
             if row.class[place] == FREE {
-                row.put(place, ValueSet::One(Value::text(UNNAMED)));
+                row.put(place, unnamed());
             }
         }
         row
@@ -196,7 +196,7 @@ impl FieldTable {
             Some(_) => Features::System,
         });
         for (i, name) in self.names.iter().enumerate() {
-            if let Some(set) = at(i + BEFORE).filter(|set| !unnamed(set)) {
+            if let Some(set) = at(i + BEFORE).filter(|set| !is_unnamed(set)) {
                 structure.set_named(name.clone(), set.clone(), &CapsLimits::DEFAULT)?;
             }
         }
@@ -207,7 +207,13 @@ impl FieldTable {
 /// The value of a field that was agreed to be left out. It is no text that caps can have.
 const UNNAMED: &str = "\0";
 
-fn unnamed(set: &ValueSet) -> bool {
+/// That a field is left out, as a set.
+pub(super) fn unnamed() -> ValueSet {
+    ValueSet::One(Value::text(UNNAMED))
+}
+
+/// Whether a set says that a field is left out.
+pub(super) fn is_unnamed(set: &ValueSet) -> bool {
     matches!(set, ValueSet::One(Value::Text(text)) if text.as_str() == UNNAMED)
 }
 

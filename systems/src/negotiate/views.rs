@@ -1,10 +1,11 @@
 //! The two passes as one can look at them: per link, what upstream can have (the query) and what
 //! downstream can (the answer). For people only; the solver does not need it.
 
+use super::cost::Cost;
 use super::eliminate::{Bounds, Joiner};
 use super::parts::{Part, Parts, What};
 use super::problem::Frame;
-use super::relation::{Relation, Row, reduce};
+use super::relation::{Relation, Row};
 use super::rows::FieldTable;
 use super::solve::{NegotiationError, Request};
 use crate::state::Topology;
@@ -154,12 +155,13 @@ impl Pass<'_> {
         };
         let free = |rows: &[Row]| {
             let rows = rows.iter().map(|r| Row {
-                cost: super::cost::Cost::ZERO,
+                cost: Cost::ZERO,
                 ..r.clone()
             });
-            reduce(rows.collect())
+            rows.collect::<Vec<Row>>()
         };
-        let (a, b) = (self.joiner.intern(free(a)), self.joiner.intern(free(b)));
+        let (a, b) = (self.joiner.reduced(free(a))?, self.joiner.reduced(free(b))?);
+        let (a, b) = (self.joiner.intern(a), self.joiner.intern(b));
         let met = self.joiner.join(&one(a), &one(b), None)?;
         Ok((*met.rows).clone())
     }

@@ -33,8 +33,6 @@ pub struct Way {
     makes: Vec<u32>,
     /// Fields that are the same on both sides.
     tied: Vec<bool>,
-    /// Fields that it names on both sides.
-    both: Vec<bool>,
     pub cost: u32,
 }
 
@@ -57,10 +55,6 @@ impl Way {
             _ => passes || (!takes.names(place) && !makes.names(place)),
         };
         Way {
-            both: places
-                .clone()
-                .map(|p| takes.names(p) && makes.names(p))
-                .collect(),
             tied: places.map(tied).collect(),
             takes: a,
             makes: b,
@@ -73,7 +67,6 @@ impl Way {
         let all: Vec<u32> = graph.domain.fields.iter().map(|f| f.all()).collect();
         Way {
             tied: vec![true; all.len()],
-            both: vec![false; all.len()],
             takes: all.clone(),
             makes: all,
             cost: 0,
@@ -82,7 +75,7 @@ impl Way {
 
     /// What it costs to make one value of another.
     pub fn spends(&self, from: &[u8], to: &[u8], losses: Option<&Losses>) -> Cost {
-        let mut cost = losses.map_or(Cost::default(), |l| l.between(from, to, &self.both));
+        let mut cost = losses.map_or(Cost::default(), |l| l.between(from, to));
         cost[0] = self.cost.into();
         cost
     }

@@ -40,17 +40,10 @@ impl Losses {
         }
     }
 
-    /// What a converter loses of the fields that it names on both sides. Of what is not known nothing
-    /// is lost.
-    pub fn between(&self, from: &[u8], to: &[u8], both: &[bool]) -> Cost {
+    /// What a converter loses. Of what is not known nothing is lost.
+    pub fn between(&self, from: &[u8], to: &[u8]) -> Cost {
         let mut lost = Cost::default();
-        for (place, held) in self
-            .held
-            .iter()
-            .enumerate()
-            .skip(NAMED)
-            .filter(|(p, _)| both[*p])
-        {
+        for (place, held) in self.held.iter().enumerate().skip(NAMED) {
             let (before, after) = (held[usize::from(from[place])], held[usize::from(to[place])]);
             if let (Some(before), Some(after)) = (before, after) {
                 (0..lost.len()).for_each(|i| lost[i] += before[i].saturating_sub(after[i]));
