@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 use thiserror::Error;
 
 use super::limits::{CapsLimitError, CapsLimits};
+use super::places::{Places, Structures, copies};
 use super::structure::Structure;
 
-#[derive(Clone)]
 #[expect(
     clippy::large_enum_variant,
     reason = "caps of one structure are the rule, and are held without allocating"
@@ -16,14 +16,13 @@ use super::structure::Structure;
 enum Repr {
     Any,
     Static(&'static [Structure]),
-    Owned(SmallVec<[Structure; 1]>),
+    Owned(Structures),
 }
 
 /// A set of media formats: everything, or the union of structures in order of preference.
 ///
 /// `==` compares the lists as they stand: the same structures, each equal as a set, in the same
 /// order. [`Caps::is_equal`] compares the sets that they describe.
-#[derive(Clone)]
 pub struct Caps(Repr);
 
 /// Caps that have nothing to fix.
@@ -53,6 +52,11 @@ impl Caps {
         Caps(Repr::Static(structures))
     }
 
+    /// Structures in order of preference.
+    pub(super) fn of(structures: Structures) -> Caps {
+        Caps(Repr::Owned(structures))
+    }
+
     /// Whether these are ANY.
     pub const fn is_any(&self) -> bool {
         matches!(self.0, Repr::Any)
@@ -78,9 +82,9 @@ impl Caps {
     }
 
     /// The structures, to edit; copied first if they are a template's. ANY becomes empty.
-    fn owned(&mut self) -> &mut SmallVec<[Structure; 1]> {
+    fn owned(&mut self) -> &mut Structures {
         if !matches!(self.0, Repr::Owned(_)) {
-            self.0 = Repr::Owned(self.structures().iter().cloned().collect());
+            self.0 = Repr::Owned(copies(self.structures()));
         }
         match &mut self.0 {
             Repr::Owned(structures) => structures,
@@ -151,7 +155,7 @@ impl Caps {
     }
 
     /// Exact set intersection, in order of the left structures, then of the right ones. Structures
-    /// that others contain are kept ([`Caps::simplify`] drops them).
+    /// that others contain are kept ([`Caps::intersect_absorbed`] leaves them out).
     ///
     /// # Errors
     /// `caps-fields` or `caps-structures`.
@@ -175,33 +179,40 @@ impl Caps {
             return Ok(self.clone());
         }
         let (mine, theirs) = (self.structures(), other.structures());
-        let mut out: SmallVec<[Structure; 1]> = SmallVec::new();
         if let ([a], [b]) = (mine, theirs) {
-            out.push(Structure::blank());
+            // By far the most frequent, so not by way of a list that is moved.
+            let mut out = Structures::new();
+            out.extend((0..1).map(|_| Structure::blank()));
             if !a.intersect_to(b, limits, &mut out[0])? {
                 out.clear();
             }
             return Ok(Caps(Repr::Owned(out)));
         }
-        // Most pairs do not meet, which is cheaper to ask than to find; and then room for the
-        // others is made once.
-        let mut pairs: SmallVec<[(&Structure, &Structure); 16]> = SmallVec::new();
-        for a in mine {
-            pairs.extend(theirs.iter().filter(|b| a.can_intersect(b)).map(|b| (a, b)));
-            if pairs.len() > limits.structures {
-                return Err(CapsLimitError::structures(pairs.len(), limits));
+        let mut out = Places::default();
+        let mut met = true;
+        for (i, a) in mine.iter().enumerate() {
+            for (j, b) in theirs.iter().enumerate() {
+                // Where one pair does not meet the next one mostly does not either, which is
+                // cheaper to ask than to find.
+                if !met && !a.can_intersect(b) {
+                    continue;
+                }
+                let ahead = (mine.len() - i) * theirs.len() - j;
+                let Some(place) = out.next(ahead, limits.structures) else {
+                    if a.can_intersect(b) {
+                        return Err(CapsLimitError::structures(out.made() + 1, limits));
+                    }
+                    continue;
+                };
+                met = a.intersect_to(b, limits, place)?;
+                if met {
+                    out.keep();
+                } else {
+                    place.clear();
+                }
             }
         }
-        out.reserve_exact(pairs.len());
-        for (a, b) in pairs {
-            out.push(Structure::blank());
-            if let Some(last) = out.last_mut()
-                && !a.intersect_to(b, limits, last)?
-            {
-                out.pop();
-            }
-        }
-        Ok(Caps(Repr::Owned(out)))
+        Ok(Caps::of(out.finish()))
     }
 
     /// Whether something is allowed by both.
@@ -236,36 +247,15 @@ impl Caps {
             .map(Structure::fixated)
             .ok_or(FixateError::Empty)
     }
+}
 
-    /// Drops structures that another one contains, joins neighbours that differ in one field where
-    /// the union is one set, and writes each set in its canonical form. The set stays the same,
-    /// and so does the order of what is left.
-    pub fn simplify(&mut self) {
-        if self.is_any() {
-            return;
-        }
-        let old = self.structures();
-        let mut kept: SmallVec<[Structure; 1]> = SmallVec::new();
-        for (i, structure) in old.iter().enumerate() {
-            let contained = old.iter().enumerate().any(|(j, other)| {
-                i != j && structure.is_subset(other) && (j < i || !other.is_subset(structure))
-            });
-            if !contained {
-                kept.push(structure.canonical());
-            }
-        }
-        let mut at = 1;
-        while at < kept.len() {
-            match kept[at - 1].union(&kept[at]) {
-                Some(joined) => {
-                    kept[at - 1] = joined;
-                    kept.remove(at);
-                    at = at.saturating_sub(1).max(1);
-                }
-                None => at += 1,
-            }
-        }
-        self.0 = Repr::Owned(kept);
+impl Clone for Caps {
+    fn clone(&self) -> Caps {
+        Caps(match &self.0 {
+            Repr::Any => Repr::Any,
+            Repr::Static(structures) => Repr::Static(structures),
+            Repr::Owned(structures) => Repr::Owned(copies(structures)),
+        })
     }
 }
 

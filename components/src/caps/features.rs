@@ -50,17 +50,22 @@ impl Features {
         })
     }
 
-    /// The features that both have: equal ones, or those of the side that is not `ANY`.
-    pub(super) fn intersect(&self, other: &Features) -> Option<Features> {
+    /// Whether both have some in common: they are equal, or one is `ANY`.
+    #[inline]
+    pub(super) fn meets(&self, other: &Features) -> bool {
         match (self, other) {
-            (Features::Any, _) => Some(other.clone()),
-            (_, Features::Any) => Some(self.clone()),
-            _ => (self == other).then(|| self.clone()),
+            (Features::System, Features::System) => true,
+            (Features::Any, _) | (_, Features::Any) => true,
+            _ => self == other,
         }
     }
 
+    #[inline]
     pub(super) fn is_subset(&self, other: &Features) -> bool {
-        *other == Features::Any || self == other
+        match (self, other) {
+            (Features::System, Features::System) | (_, Features::Any) => true,
+            _ => self == other,
+        }
     }
 }
 

@@ -189,6 +189,7 @@ impl std::ops::Neg for Fraction {
 }
 
 impl Ord for Fraction {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         let left = i64::from(self.num) * i64::from(other.den);
         left.cmp(&(i64::from(other.num) * i64::from(self.den)))
@@ -196,6 +197,7 @@ impl Ord for Fraction {
 }
 
 impl PartialOrd for Fraction {
+    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }

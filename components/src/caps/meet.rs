@@ -8,26 +8,35 @@ use smallvec::SmallVec;
 use super::features::Features;
 use super::limits::{CapsLimitError, CapsLimits, MAX_FIELDS};
 use super::set::ValueSet;
-use super::structure::{Inline, Structure};
-use super::text::{OTHER, Text};
+use super::structure::{Inline, Structure, append};
+use super::text::Text;
 use super::value::Value;
 
-impl Structure {
-    #[inline]
-    fn order(&self, at: usize, other: &Structure, other_at: usize) -> Ordering {
-        let (a, b) = (self.codes[at], other.codes[other_at]);
-        if a == OTHER && b == OTHER {
-            return self.name_at(at).cmp(other.name_at(other_at));
-        }
-        a.cmp(&b)
-    }
+/// Names outside of the vocabulary, each of which takes a second slot.
+type Names<'a> = SmallVec<[&'a Text; MAX_FIELDS / 2]>;
 
+impl Structure {
     /// Calls `pair` for the slots of fields that both have until it answers false; answers whether
     /// it never did.
+    #[inline]
     fn all_common(&self, other: &Structure, mut pair: impl FnMut(usize, usize) -> bool) -> bool {
         let (mut i, mut j) = (0, 0);
+        let mut union = self.known | other.known;
+        while union != 0 {
+            let bit = union & union.wrapping_neg();
+            union ^= bit;
+            let (mine, theirs) = (self.known & bit != 0, other.known & bit != 0);
+            if mine && theirs && !pair(i, j) {
+                return false;
+            }
+            i += usize::from(mine);
+            j += usize::from(theirs);
+        }
+        if self.spelled == 0 || other.spelled == 0 {
+            return true;
+        }
         while i < self.len() && j < other.len() {
-            match self.order(i, other, j) {
+            match self.spelled_name(i).cmp(&other.spelled_name(j)) {
                 Ordering::Less => i += 1,
                 Ordering::Greater => j += 1,
                 Ordering::Equal => {
@@ -61,150 +70,173 @@ impl Structure {
         other: &Structure,
         limits: &CapsLimits,
     ) -> Result<Option<Structure>, CapsLimitError> {
-        let Some(features) = self.common_features(other) else {
-            return Ok(None);
-        };
-        let mut codes = [0; MAX_FIELDS];
-        let mut slots = Inline::new();
-        // Not `map`: its closure would be one more place to move the slots to.
-        let Some(len) = self.merge(other, limits, &mut codes, &mut slots)? else {
-            return Ok(None);
-        };
-        let media = self.media.clone();
-        Ok(Some(Structure::assemble(
-            media, features, codes, len, slots,
-        )))
+        // Not made elsewhere and moved here.
+        let mut out = Ok(Some(Structure::blank()));
+        if let Ok(Some(both)) = &mut out {
+            match self.intersect_to(other, limits, both) {
+                Ok(true) => {}
+                Ok(false) => out = Ok(None),
+                Err(error) => out = Err(error),
+            }
+        }
+        out
     }
 
     /// Makes a [blank](Structure::blank) structure the intersection; answers whether there is one
-    /// (if not, the structure is of no use). In place, for a structure is large to move.
+    /// (if not, the structure is to be cleared). In place, for a structure is large to move.
     pub(super) fn intersect_to(
         &self,
         other: &Structure,
         limits: &CapsLimits,
         out: &mut Structure,
     ) -> Result<bool, CapsLimitError> {
-        let Some(features) = self.common_features(other) else {
+        if !self.heads_meet(other) {
             return Ok(false);
+        }
+        let most = limits.fields.min(MAX_FIELDS);
+        if self.used() + other.used() > most
+            && let Some(needed) = self.past(other, most)
+        {
+            return match self.can_intersect(other) {
+                true => Err(CapsLimitError::fields(needed, limits)),
+                false => Ok(false),
+            };
+        }
+        let slots = out.inline();
+        debug_assert!(slots.is_empty(), "not blank");
+        let union = self.known | other.known;
+        let count = match (union == self.known, union == other.known) {
+            (true, _) => self.known_len(),
+            (_, true) => other.known_len(),
+            _ => union.count_ones() as usize,
         };
-        let (codes, slots) = out.parts();
-        let Some(len) = self.merge(other, limits, codes, slots)? else {
+        let mut mine = self.sets()[..self.known_len()].iter();
+        let mut theirs = other.sets()[..other.known_len()].iter();
+        let mut left = union;
+        for place in append(slots, count) {
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
+            if other.known & bit == 0 {
+                if let Some(set) = mine.next() {
+                    set.clone_with(place);
+                }
+            } else if self.known & bit == 0 {
+                if let Some(set) = theirs.next() {
+                    set.clone_with(place);
+                }
+            } else if let (Some(a), Some(b)) = (mine.next(), theirs.next())
+                && a.intersect_with(b, place).is_none()
+            {
+                return Ok(false);
+            }
+        }
+        let mut names = Names::new();
+        if self.spelled | other.spelled != 0 && !self.spelled_to(other, slots, &mut names) {
             return Ok(false);
+        }
+        out.len = (slots.len() - names.len()) as u8;
+        out.spelled = names.len() as u8;
+        out.known = union;
+        out.media = self.media.clone();
+        out.features = match self.features {
+            Features::Any => other.features.clone(),
+            _ => self.features.clone(),
         };
-        out.finish(self.media.clone(), features, len);
         Ok(true)
     }
 
-    /// The features of both, if they and the media types meet.
+    /// Whether media types and features meet.
     #[inline]
-    fn common_features(&self, other: &Structure) -> Option<Features> {
-        (self.media == other.media).then(|| self.features.intersect(&other.features))?
+    fn heads_meet(&self, other: &Structure) -> bool {
+        self.media == other.media && self.features.meets(&other.features)
     }
 
-    /// Fills the codes and slots of the union, which are empty before; answers how many fields it
-    /// has, if all meet.
-    #[inline(never)]
-    fn merge(
-        &self,
-        other: &Structure,
-        limits: &CapsLimits,
-        codes: &mut [u8; MAX_FIELDS],
+    /// Appends to `slots` what fields with names outside of the vocabulary allow in both, and then
+    /// the names; to `names` each of these. Answers whether all meet.
+    fn spelled_to<'a>(
+        &'a self,
+        other: &'a Structure,
         slots: &mut Inline,
-    ) -> Result<Option<usize>, CapsLimitError> {
-        let allowed = limits.fields.min(MAX_FIELDS);
-        let (mine, theirs) = (&self.sets()[..self.len()], &other.sets()[..other.len()]);
-        let mut names: SmallVec<[&Text; MAX_FIELDS / 2]> = SmallVec::new();
-        let (mut i, mut j, mut at) = (0, 0, 0);
-        while i < mine.len() || j < theirs.len() {
-            let order = if i == mine.len() {
-                Ordering::Greater
-            } else if j == theirs.len() {
-                Ordering::Less
-            } else {
-                self.order(i, other, j)
+        names: &mut Names<'a>,
+    ) -> bool {
+        let (mut i, mut j) = (self.known_len(), other.known_len());
+        while i < self.len() || j < other.len() {
+            // `None` where a side has no more.
+            let a = (i < self.len()).then(|| self.spelled_name(i)).flatten();
+            let b = (j < other.len()).then(|| other.spelled_name(j)).flatten();
+            let order = match (a, b) {
+                (Some(a), Some(b)) => a.cmp(b),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
             };
-            let (from, slot) = match order {
-                Ordering::Greater => (other, j),
-                _ => (self, i),
+            let set = match order {
+                Ordering::Less => Some(self.sets()[i].clone()),
+                Ordering::Greater => Some(other.sets()[j].clone()),
+                Ordering::Equal => self.sets()[i].intersect(&other.sets()[j]),
             };
-            let code = from.codes[slot];
-            if at >= allowed {
-                return self.too_many(other, limits);
-            }
-            if code == OTHER {
-                // Such a name takes a second slot.
-                if at + 2 + names.len() > MAX_FIELDS {
-                    return self.too_many(other, limits);
-                }
-                names.extend(from.spelled_name(slot));
-            }
-            codes[at] = code;
-            at += 1;
-            match order {
-                Ordering::Less => {
-                    mine[i].clone_with(&mut *slots);
-                    i += 1;
-                }
-                Ordering::Greater => {
-                    theirs[j].clone_with(&mut *slots);
-                    j += 1;
-                }
-                Ordering::Equal => {
-                    let met = mine[i].intersect_with(&theirs[j], &mut *slots);
-                    if met.is_none() {
-                        return Ok(None);
-                    }
-                    i += 1;
-                    j += 1;
-                }
-            }
+            let Some(set) = set else { return false };
+            slots.push(set);
+            i += usize::from(order.is_le());
+            j += usize::from(order.is_ge());
+            names.extend(if order.is_gt() { b } else { a });
         }
-        for name in names {
-            slots.push(ValueSet::One(Value::Text(name.clone())));
+        for name in names.iter() {
+            slots.push(ValueSet::One(Value::Text((*name).clone())));
         }
-        Ok(Some(at))
+        true
     }
 
-    /// The answer once the union is full: none if a field further on does not meet, else the error.
+    /// How many fields the union has, if they are more than `most`; else how many slots, if those
+    /// are too many.
     #[cold]
-    fn too_many(
-        &self,
-        other: &Structure,
-        limits: &CapsLimits,
-    ) -> Result<Option<usize>, CapsLimitError> {
-        if !self.can_intersect(other) {
-            return Ok(None);
+    fn past(&self, other: &Structure, most: usize) -> Option<usize> {
+        let mut spelled = usize::from(self.spelled) + usize::from(other.spelled);
+        let mut fields = self.len() + other.len();
+        self.all_common(other, |i, _| {
+            spelled -= usize::from(i >= self.known_len());
+            fields -= 1;
+            true
+        });
+        if fields > most {
+            return Some(fields);
         }
-        let mut needed = self.len() + other.len() - self.common_fields(other);
-        if needed <= limits.fields.min(MAX_FIELDS) {
-            // The second slots that names outside of the vocabulary take.
-            let mut spelled = usize::from(self.spelled) + usize::from(other.spelled);
-            self.all_common(other, |i, _| {
-                spelled -= usize::from(self.codes[i] == OTHER);
-                true
-            });
-            needed += spelled;
-        }
-        Err(CapsLimitError::fields(needed, limits))
+        (fields + spelled > MAX_FIELDS).then_some(fields + spelled)
     }
 
     /// Whether something is allowed by both.
     pub fn can_intersect(&self, other: &Structure) -> bool {
-        self.common_features(other).is_some() && {
-            let (mine, theirs) = (self.sets(), other.sets());
-            self.all_common(other, |i, j| mine[i].meets(&theirs[j]))
+        if !self.heads_meet(other) {
+            return false;
         }
+        let (mine, theirs) = (self.sets(), other.sets());
+        if self.known == other.known && self.spelled.min(other.spelled) == 0 {
+            let mut pairs = mine[..self.known_len()].iter().zip(theirs);
+            return pairs.all(|(a, b)| a.meets(b));
+        }
+        self.all_common(other, |i, j| mine[i].meets(&theirs[j]))
     }
 
     /// Whether everything that this one allows is allowed by `other` alone.
     pub fn is_subset(&self, other: &Structure) -> bool {
-        if self.media != other.media || !self.features.is_subset(&other.features) {
+        if other.known & !self.known != 0 || other.spelled > self.spelled {
             return false;
+        }
+        self.media == other.media
+            && self.features.is_subset(&other.features)
+            && self.fields_lie_in(other)
+    }
+
+    /// Whether each field of `other` is here too, and allows no more.
+    fn fields_lie_in(&self, other: &Structure) -> bool {
+        let (mine, theirs) = (self.sets(), other.sets());
+        if self.known == other.known && self.spelled == 0 {
+            let mut pairs = mine[..self.len()].iter().zip(theirs);
+            return pairs.all(|(a, b)| a.lies_in(b));
         }
         let mut common = 0;
         self.all_common(other, |i, j| {
             common += 1;
-            self.sets()[i].is_subset(&other.sets()[j])
+            mine[i].lies_in(&theirs[j])
         }) && common == other.len()
     }
 

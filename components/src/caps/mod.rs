@@ -18,6 +18,7 @@
 //! meet each other: an `int` is not a `uint`, nor a fraction. Lists keep their order as preference
 //! and compare as sets.
 
+mod absorb;
 mod algebra;
 #[expect(
     clippy::module_inception,
@@ -31,9 +32,11 @@ mod lexer;
 mod limits;
 mod list;
 mod meet;
+mod outline;
 pub mod pair;
 mod parse;
 mod parse_error;
+mod places;
 mod print;
 mod range;
 mod set;

@@ -128,7 +128,7 @@ pub fn conflict(a: &Structure, b: &Structure) -> Option<MeetError> {
             b: b.media_text().clone(),
         });
     }
-    if a.features.intersect(&b.features).is_none() {
+    if !a.features.meets(&b.features) {
         return Some(MeetError::Features {
             media: media(),
             a: a.features.clone(),

@@ -136,6 +136,9 @@ impl IntRange {
 
     /// The greatest member.
     pub const fn last(&self) -> i64 {
+        if self.is_dense() {
+            return self.max();
+        }
         self.max() - self.span as i64 % self.step()
     }
 
@@ -150,6 +153,7 @@ impl IntRange {
     }
 
     /// Whether `value` lies in it, on the grid.
+    #[inline]
     pub const fn contains(&self, value: i64) -> bool {
         value >= self.min
             && value <= self.max()
@@ -175,16 +179,38 @@ impl IntRange {
 
     /// The members that both have: two grids meet on their common grid.
     pub fn intersect(&self, other: &IntRange) -> Option<IntRange> {
+        if self.is_dense() && other.is_dense() {
+            return self.intersect_dense(other);
+        }
         let low = self.min.max(other.min);
         let high = self.max().min(other.max());
         if low > high {
             return None;
         }
+        self.intersect_grids(other, low, high)
+    }
+
+    /// Whether no integer between its bounds is left out.
+    #[inline(always)]
+    pub(super) const fn is_dense(&self) -> bool {
+        self.step <= 1
+    }
+
+    /// The intersection of two [dense](IntRange::is_dense) ranges.
+    #[inline(always)]
+    pub(super) fn intersect_dense(&self, other: &IntRange) -> Option<IntRange> {
+        let low = self.min.max(other.min);
+        let high = self.max().min(other.max());
+        (low <= high).then(|| IntRange {
+            min: low,
+            span: (high - low) as u32,
+            step: self.step | other.step,
+        })
+    }
+
+    /// The common grid between two bounds.
+    fn intersect_grids(&self, other: &IntRange, low: i64, high: i64) -> Option<IntRange> {
         let (a, b) = (self.step(), other.step());
-        if a == 1 && b == 1 {
-            let step = self.raw_step().max(other.raw_step());
-            return Some(IntRange::within(low, high, step));
-        }
         if a == b && (self.min - other.min) % a == 0 {
             return Some(IntRange::within(low, high, a));
         }
@@ -330,6 +356,7 @@ impl FractionRange {
     }
 
     /// Whether `value` lies in it.
+    #[inline]
     pub fn contains(&self, value: Fraction) -> bool {
         self.min <= value && value <= self.max
     }
@@ -340,6 +367,7 @@ impl FractionRange {
     }
 
     /// The members that both have.
+    #[inline(always)]
     pub fn intersect(&self, other: &FractionRange) -> Option<FractionRange> {
         let (min, max) = (self.min.max(other.min), self.max.min(other.max));
         (min <= max).then_some(FractionRange { min, max })

@@ -35,8 +35,12 @@ pub enum ValueSet {
 const _: () = assert!(size_of::<ValueSet>() == 24);
 
 /// Where a new set goes. Not a closure, for it must become part of every place that makes one.
-pub(super) trait Put<R> {
+pub(super) trait Put<R>: Sized {
     fn put(self, set: ValueSet) -> R;
+    #[inline(always)]
+    fn put_one(self, value: Value) -> R {
+        self.put(ValueSet::One(value))
+    }
 }
 
 /// To the caller.
@@ -49,13 +53,25 @@ impl Put<ValueSet> for Keep {
     }
 }
 
-/// To the end of a structure's slots.
-impl<A: smallvec::Array<Item = ValueSet>> Put<()> for &mut SmallVec<A> {
+/// Over a set that owns nothing, as [`UNUSED`] does; it is not dropped.
+impl Put<()> for &mut ValueSet {
     #[inline(always)]
     fn put(self, set: ValueSet) {
-        self.push(set);
+        std::mem::forget(std::mem::replace(self, set));
+    }
+
+    /// Into the value that is there already, without a detour by way of the stack.
+    #[inline(always)]
+    fn put_one(self, value: Value) {
+        match self {
+            ValueSet::One(held) => std::mem::forget(std::mem::replace(held, value)),
+            _ => self.put(ValueSet::One(value)),
+        }
     }
 }
+
+/// What holds a place for a set that is still to come.
+pub(super) const UNUSED: ValueSet = ValueSet::One(Value::Bool(false));
 
 /// What is left of a set after a subtraction: disjoint sets, often none, one or two.
 pub type Pieces = SmallVec<[ValueSet; 2]>;
@@ -232,15 +248,7 @@ impl ValueSet {
     #[inline(always)]
     pub(super) fn clone_with<R>(&self, put: impl Put<R>) -> R {
         match self {
-            ValueSet::One(Value::Bool(v)) => put.put(ValueSet::One(Value::Bool(*v))),
-            ValueSet::One(Value::Int(v)) => put.put(ValueSet::One(Value::Int(*v))),
-            ValueSet::One(Value::Uint(v)) => put.put(ValueSet::One(Value::Uint(*v))),
-            ValueSet::One(Value::Fraction(v)) => put.put(ValueSet::One(Value::Fraction(*v))),
-            ValueSet::One(Value::Bitmask(v)) => put.put(ValueSet::One(Value::Bitmask(*v))),
-            ValueSet::One(Value::Text(text)) => match text.code() {
-                Some(code) => put.put(ValueSet::One(Value::Text(Text::from_code(code)))),
-                None => put.put(self.clone()),
-            },
+            ValueSet::One(value) => one_with(value, put),
             ValueSet::IntRange(range) => put.put(ValueSet::IntRange(*range)),
             ValueSet::UintRange(range) => put.put(ValueSet::UintRange(*range)),
             ValueSet::FractionRange(range) => put.put(ValueSet::FractionRange(*range)),
@@ -249,45 +257,89 @@ impl ValueSet {
         }
     }
 
-    /// Hands the intersection to `put`, if there is one.
+    /// Hands the intersection to `put`, if there is one. What caps are mostly made of is here, the
+    /// rest elsewhere, for this becomes part of every place that calls it.
     #[inline(always)]
     pub(super) fn intersect_with<R>(&self, other: &ValueSet, put: impl Put<R>) -> Option<R> {
-        use ValueSet::{Flags, FractionRange, IntRange, List, One, UintRange};
+        use ValueSet::{FractionRange, IntRange, List, One};
         match (self, other) {
-            (One(value), _) => other.contains(value).then(|| self.clone_with(put)),
-            (_, One(value)) => self.contains(value).then(|| other.clone_with(put)),
-            (IntRange(a), IntRange(b)) => a.intersect(b).map(|r| put.put(IntRange(r))),
-            (UintRange(a), UintRange(b)) => a.intersect(b).map(|r| put.put(UintRange(r))),
+            (IntRange(a), IntRange(b)) if a.is_dense() && b.is_dense() => {
+                a.intersect_dense(b).map(|r| put.put(IntRange(r)))
+            }
             (FractionRange(a), FractionRange(b)) => {
                 a.intersect(b).map(|r| put.put(FractionRange(r)))
             }
-            (Flags(a), Flags(b)) => a.intersect(b).map(|f| put.put(Flags(f))),
+            (One(a), One(b)) => (a == b).then(|| one_with(a, put)),
+            (One(Value::Int(v)), IntRange(range)) | (IntRange(range), One(Value::Int(v))) => {
+                range.contains(*v).then(|| put.put_one(Value::Int(*v)))
+            }
+            (One(Value::Fraction(v)), FractionRange(range))
+            | (FractionRange(range), One(Value::Fraction(v))) => {
+                range.contains(*v).then(|| put.put_one(Value::Fraction(*v)))
+            }
+            (One(value), List(list)) | (List(list), One(value)) => {
+                list.contains(value).then(|| one_with(value, put))
+            }
             (List(a), List(b)) => a.intersect(b).map(|l| put.put(from_list(l))),
-            (List(a), _) => {
-                let left = a.keep(|value| other.contains(value));
-                left.map(|l| put.put(from_list(l)))
-            }
-            (_, List(b)) => {
-                let left = b.keep(|value| self.contains(value));
-                left.map(|l| put.put(from_list(l)))
-            }
+            _ => self.intersect_seldom(other).map(|set| put.put(set)),
+        }
+    }
+
+    /// The intersection of other kinds.
+    #[inline(never)]
+    fn intersect_seldom(&self, other: &ValueSet) -> Option<ValueSet> {
+        use ValueSet::{Flags, IntRange, List, One, UintRange};
+        match (self, other) {
+            (IntRange(a), IntRange(b)) => a.intersect(b).map(IntRange),
+            (One(value), _) => other.contains(value).then(|| self.clone()),
+            (_, One(value)) => self.contains(value).then(|| other.clone()),
+            (UintRange(a), UintRange(b)) => a.intersect(b).map(UintRange),
+            (Flags(a), Flags(b)) => a.intersect(b).map(Flags),
+            (List(a), _) => a.keep(|value| other.contains(value)).map(from_list),
+            (_, List(b)) => b.keep(|value| self.contains(value)).map(from_list),
             _ => None,
         }
     }
 
     /// Whether some value is allowed by both.
+    #[inline]
     pub fn meets(&self, other: &ValueSet) -> bool {
+        use ValueSet::{FractionRange, IntRange, One};
         match (self, other) {
-            (ValueSet::One(value), _) => other.contains(value),
-            (_, ValueSet::One(value)) => self.contains(value),
-            (ValueSet::IntRange(a), ValueSet::IntRange(b))
-            | (ValueSet::UintRange(a), ValueSet::UintRange(b)) => a.meets(b),
-            (ValueSet::FractionRange(a), ValueSet::FractionRange(b)) => a.meets(b),
-            (ValueSet::Flags(a), ValueSet::Flags(b)) => a.intersect(b).is_some(),
-            (ValueSet::List(a), ValueSet::List(b)) => a.meets(b),
-            (ValueSet::List(list), _) => list.iter().any(|value| other.contains(&value)),
-            (_, ValueSet::List(list)) => list.iter().any(|value| self.contains(&value)),
+            (IntRange(a), IntRange(b)) if a.is_dense() && b.is_dense() => {
+                a.min() <= b.max() && b.min() <= a.max()
+            }
+            (FractionRange(a), FractionRange(b)) => a.meets(b),
+            (One(a), One(b)) => a == b,
+            _ => self.meets_seldom(other),
+        }
+    }
+
+    /// As [`ValueSet::meets`], of other kinds.
+    #[inline(never)]
+    fn meets_seldom(&self, other: &ValueSet) -> bool {
+        use ValueSet::{Flags, IntRange, List, One, UintRange};
+        match (self, other) {
+            (One(value), set) | (set, One(value)) => set.contains(value),
+            (IntRange(a), IntRange(b)) | (UintRange(a), UintRange(b)) => a.meets(b),
+            (Flags(a), Flags(b)) => a.intersect(b).is_some(),
+            (List(a), List(b)) => a.meets(b),
+            (List(list), set) | (set, List(list)) => list.iter().any(|value| set.contains(&value)),
             _ => false,
+        }
+    }
+
+    /// As [`ValueSet::is_subset`], which becomes part of the caller where that is little.
+    #[inline(always)]
+    pub(super) fn lies_in(&self, other: &ValueSet) -> bool {
+        use ValueSet::{FractionRange, IntRange, One};
+        match (self, other) {
+            (IntRange(a), IntRange(b)) if a.is_dense() && b.is_dense() => {
+                b.min() <= a.min() && a.max() <= b.max()
+            }
+            (FractionRange(a), FractionRange(b)) => b.contains(a.min()) && b.contains(a.max()),
+            (One(a), One(b)) => a == b,
+            _ => self.is_subset(other),
         }
     }
 
@@ -428,6 +480,22 @@ fn from_list(list: List) -> ValueSet {
     match list.single() {
         Some(value) => ValueSet::One(value),
         None => ValueSet::List(list),
+    }
+}
+
+/// Hands a copy of one value to `put`, as [`ValueSet::clone_with`].
+#[inline(always)]
+fn one_with<R>(value: &Value, put: impl Put<R>) -> R {
+    match value {
+        Value::Bool(v) => put.put_one(Value::Bool(*v)),
+        Value::Int(v) => put.put_one(Value::Int(*v)),
+        Value::Uint(v) => put.put_one(Value::Uint(*v)),
+        Value::Fraction(v) => put.put_one(Value::Fraction(*v)),
+        Value::Bitmask(v) => put.put_one(Value::Bitmask(*v)),
+        Value::Text(text) => match text.code() {
+            Some(code) => put.put_one(Value::Text(Text::from_code(code))),
+            None => put.put_one(Value::Text(text.clone())),
+        },
     }
 }
 

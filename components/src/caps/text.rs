@@ -65,6 +65,11 @@ impl Text {
         }
     }
 
+    #[inline(never)]
+    fn same_spelling(&self, other: &Text) -> bool {
+        self.as_str() == other.as_str()
+    }
+
     /// The text itself.
     pub fn as_str(&self) -> &str {
         match &self.0 {
@@ -76,11 +81,12 @@ impl Text {
 }
 
 impl PartialEq for Text {
+    #[inline]
     fn eq(&self, other: &Text) -> bool {
         match (&self.0, &other.0) {
             (TextRepr::Word(a), TextRepr::Word(b)) => a == b,
             (TextRepr::Word(_), _) | (_, TextRepr::Word(_)) => false,
-            _ => self.as_str() == other.as_str(),
+            _ => self.same_spelling(other),
         }
     }
 }

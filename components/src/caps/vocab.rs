@@ -43,7 +43,8 @@ const fn split<const N: usize>(text: &'static str) -> [&'static str; N] {
     out
 }
 
-const FIELD_COUNT: usize = count(FIELDS);
+/// How many names of fields are known.
+pub(super) const FIELD_COUNT: usize = count(FIELDS);
 const PAGE_COUNTS: [usize; 3] = [
     count(VIDEO_FORMATS),
     count(AUDIO_FORMATS),
