@@ -5,6 +5,7 @@ use super::eliminate::{Elimination, Joiner, Told};
 use super::problem::Problem;
 use super::relation::{Relation, Row, Rows, Shape};
 use smallvec::SmallVec;
+use std::collections::HashMap;
 use std::rc::Rc;
 use tickpipe_components::limits::LimitExceeded;
 
@@ -17,11 +18,34 @@ pub(super) fn regions(
 ) -> Result<Vec<Rows>, LimitExceeded> {
     let none = joiner.intern(Vec::new());
     let mut regions: Vec<Rows> = vec![none; problem.wires()];
+    // Regions found before, by the addresses of the rows that they depend on.
+    let mut before: HashMap<Vec<usize>, Rows> = HashMap::new();
     for bucket in elimination.buckets.iter().rev() {
         let mut factors = bucket.factors.clone();
         let bases = problem.factors.len();
         let scope = |f: usize| elimination.relations[f].scope.len();
         factors.sort_by_key(|&f| (scope(f), f < bases, f));
+        let key = match (bucket.told, &bucket.rest[..]) {
+            (Told::Message(message), &[rest]) => {
+                let address = |rows: &Rows| Rc::as_ptr(rows) as usize;
+                let told = &elimination.relations[message].rows;
+                let mut key = vec![
+                    usize::from(bucket.wire < rest),
+                    address(&regions[rest as usize]),
+                    address(told),
+                ];
+                for &f in &factors {
+                    key.push(scope(f));
+                    key.push(address(&elimination.relations[f].rows));
+                }
+                Some(key)
+            }
+            _ => None,
+        };
+        if let Some(found) = key.as_ref().and_then(|k| before.get(k)) {
+            regions[bucket.wire as usize] = Rc::clone(found);
+            continue;
+        }
         let mut all = Relation {
             scope: SmallVec::from_slice(&[bucket.wire]),
             rows: joiner.intern(vec![Row::open(problem.fields.len())]),
@@ -89,7 +113,11 @@ pub(super) fn regions(
             ..row
         };
         let found = found.into_iter().map(free).collect();
-        regions[bucket.wire as usize] = joiner.intern(found);
+        let found = joiner.intern(found);
+        if let Some(key) = key {
+            before.insert(key, Rc::clone(&found));
+        }
+        regions[bucket.wire as usize] = found;
     }
     Ok(regions)
 }
