@@ -140,3 +140,28 @@ fn a_graph_without_an_answer_has_none_or_a_limit() {
         }
     }
 }
+
+/// So many names of fields that rows could not number them are refused, not counted wrong.
+#[test]
+fn the_limit_of_names() {
+    let structures = |from: usize| {
+        let one = |s: usize| {
+            let fields = (0..10).map(|f| format!(",n{}=1", from + s * 10 + f));
+            format!("x/y{}", fields.collect::<String>())
+        };
+        let all: Vec<String> = (0..250).map(one).collect();
+        all.join(";")
+    };
+    let text = format!(
+        "capssrc caps=\"{}\" ! capssink caps=\"{}\"",
+        structures(0),
+        structures(2_500)
+    );
+    let mut engine = tickpipe::Engine::new().expect("an engine");
+    let (pipeline, _) = engine.launch("main", &text).expect("a graph");
+    let error = engine.plan(pipeline).expect_err("too many names");
+    assert_eq!(
+        error.to_string(),
+        "5002 names of fields in one graph are past the limit caps-names=4096"
+    );
+}

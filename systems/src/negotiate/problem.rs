@@ -9,8 +9,11 @@ use super::rows::{FieldTable, Ways};
 use core::ops::Range;
 use smallvec::SmallVec;
 use std::rc::Rc;
-use tickpipe_components::caps::Structure;
+use tickpipe_components::caps::{CapsLimitError, Structure};
 use tickpipe_components::limits::LimitExceeded;
+
+/// Different fields of one graph, at most.
+const MOST_NAMES: usize = 4_096;
 
 /// A relation and where it comes from.
 pub(super) struct Factor {
@@ -99,6 +102,20 @@ impl Frame {
             wire_of,
             first_link,
         }
+    }
+
+    /// Whether rows can have a place for every field of a graph.
+    pub(super) fn check(&self) -> Result<(), CapsLimitError> {
+        let needed = self.fields.len();
+        if needed <= MOST_NAMES {
+            return Ok(());
+        }
+        Err(CapsLimitError::Exceeded {
+            limit: "caps-names",
+            unit: "names of fields in one graph",
+            needed: needed as u64,
+            allowed: MOST_NAMES as u64,
+        })
     }
 
     /// The problem of those parts for which `take` answers true.

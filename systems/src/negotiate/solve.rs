@@ -169,6 +169,7 @@ impl<'a> Search<'a> {
     ) -> Result<Search<'a>, NegotiationError> {
         let parts = Parts::ask(request, world, limits)?;
         let frame = Frame::new(&parts);
+        frame.check()?;
         let mut joiner = Joiner::new(Bounds::of(limits), frame.fields.len());
         let problem = frame.problem(&parts, &mut joiner, |_| true)?;
         let mut search = Search {
@@ -225,29 +226,23 @@ impl<'a> Search<'a> {
             None
         };
         let Some(lossy) = lossy else {
-            return self.answer(&self.problem_view(), &elimination);
+            return self.answer(None, &elimination);
         };
         match eliminate(&mut self.joiner, lossy.relations(), lossy.wires(), false) {
-            Ok(elimination) => self.answer(&View::Other(lossy), &elimination),
+            Ok(elimination) => self.answer(Some(&lossy), &elimination),
             Err(Stop::Limit(limit)) => Err(limit.into()),
             // Cannot be: splitting rows keeps the answers of the least cost.
-            Err(Stop::Dead(_)) => self.answer(&self.problem_view(), &elimination),
+            Err(Stop::Dead(_)) => self.answer(None, &elimination),
         }
     }
 
-    fn problem_view(&self) -> View {
-        View::Own
-    }
-
+    /// The answer that an elimination leads to, of the problem with losses if there are any.
     fn answer(
         &mut self,
-        view: &View,
+        lossy: Option<&Problem>,
         elimination: &Elimination,
     ) -> Result<Solution, NegotiationError> {
-        let problem = match view {
-            View::Own => &self.problem,
-            View::Other(problem) => problem,
-        };
+        let problem = lossy.unwrap_or(&self.problem);
         let fixer = Fixer::new(self.world, self.request.topology, problem, &self.parts);
         let fixed = choose(problem, elimination, &mut self.joiner, &fixer)?;
         let wires: Vec<Arc<Caps>> = fixed
@@ -335,11 +330,6 @@ impl<'a> Search<'a> {
         });
         Ok(())
     }
-}
-
-enum View {
-    Own,
-    Other(Problem),
 }
 
 /// Whether any row converts, or any source has a choice that may be poorer.

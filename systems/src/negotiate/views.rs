@@ -44,7 +44,9 @@ pub fn views(
         refused: &[],
     };
     let parts = Parts::ask(&request, world, limits)?;
-    let fields = Frame::new(&parts).fields;
+    let frame = Frame::new(&parts);
+    frame.check()?;
+    let fields = frame.fields;
     let mut of_node: Vec<Vec<&Part>> = vec![Vec::new(); topology.nodes.len()];
     for part in &parts.parts {
         of_node[part.node].push(part);
