@@ -62,6 +62,12 @@ pub enum Code {
     Loop,
     /// Nobody can move and nothing is awaited.
     Stalled,
+    /// Fewer were granted than were asked for.
+    Fewer,
+    /// A buffer did not come back for a long time.
+    NotReturned,
+    /// Something that always holds does not.
+    Invariant,
 }
 
 macro_rules! names {
@@ -99,7 +105,8 @@ names!(Code:
     Write = "write", Closed = "closed", Empty = "empty", Truncated = "truncated",
     Damaged = "damaged", Unsupported = "unsupported", NoTimestamp = "no-timestamp",
     NotNegotiated = "not-negotiated", Refused = "refused", NotLinked = "not-linked",
-    Loop = "loop", Stalled = "stalled",
+    Loop = "loop", Stalled = "stalled", Fewer = "fewer", NotReturned = "not-returned",
+    Invariant = "invariant",
 );
 
 /// An element's failure. The detail says the rest, and is rendered where the failure is shown.

@@ -5,7 +5,7 @@ use crate::id::PoolId;
 /// An element's readiness, computed in the schedule phase.
 ///
 /// Where several waits hold at once the first of this order is told: done, held by state, caps,
-/// time, input, room, buffer.
+/// time, device, input, room, buffer, nothing to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readiness {
     /// It runs this tick.
@@ -25,6 +25,10 @@ pub enum Readiness {
     Buffer(PoolId),
     /// It wants other caps on a source pad, and waits for the answer.
     Caps,
+    /// It waits for its device.
+    Device,
+    /// It could run, did, and moved nothing: it has nothing to say until something else changes.
+    Silent,
 }
 
 impl Readiness {
@@ -39,6 +43,24 @@ impl Readiness {
             Readiness::Room(pad) => 5 | u64::from(pad) << 3,
             Readiness::Buffer(pool) => 6 | u64::from(pool.0) << 3,
             Readiness::Caps => 7,
+            Readiness::Device => 7 | 1 << 3,
+            Readiness::Silent => 7 | 2 << 3,
+        }
+    }
+
+    /// Its stable name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Readiness::Ready => "ready",
+            Readiness::Held => "state",
+            Readiness::Done => "done",
+            Readiness::Time(_) => "time",
+            Readiness::Input(_) => "input",
+            Readiness::Room(_) => "room",
+            Readiness::Buffer(_) => "buffer",
+            Readiness::Caps => "caps",
+            Readiness::Device => "device",
+            Readiness::Silent => "nothing",
         }
     }
 }

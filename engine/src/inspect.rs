@@ -54,7 +54,7 @@ impl Engine {
         let slot = *entity.get::<BufferSlot>()?;
         let pipeline = entity.get::<OfPipeline>()?.0;
         let p = self.world.resource::<Fabric>().get(pipeline)?;
-        let pool = p.pools.get(slot.pool.index())?;
+        let pool = p.buffers.pools.get(slot.pool.index())?;
         let topology = self.world.resource::<Graphs>().running(pipeline)?;
         let owner = topology.nodes.get(pool.owner.index())?;
         let name = match owner.outputs.first() {

@@ -197,7 +197,7 @@ impl PlanReport {
                 report.links = links.collect();
                 let pools = plan.pools.iter().map(|p| PoolCount {
                     name: p.name.clone(),
-                    buffers: p.count as u64,
+                    buffers: p.config.count.into(),
                     size: p.config.size as u64,
                     align: p.config.align as u64,
                     needs: arithmetic(&p.needs),
@@ -338,7 +338,7 @@ impl fmt::Display for Plan {
                 f,
                 "pool {}: {} buffers of {} bytes (needs {}: {}; {} more to work side by side)",
                 pool.name,
-                pool.count,
+                pool.config.count,
                 pool.config.size,
                 pool.need(),
                 arithmetic(&pool.needs),

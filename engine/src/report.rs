@@ -268,15 +268,15 @@ impl Engine {
                     .map_or_else(String::new, |c| c.get().to_string()),
             });
         }
-        for pool in &p.pools {
+        for pool in &p.buffers.pools {
             let node = &topology.nodes[pool.owner.index()];
             let pad = node.outputs.first().map(|&l| topology.links[l].from.pad);
             let pad = pad.and_then(|pad| self.world.get::<Pad>(pad));
             report.pools.push(PoolReport {
                 name: format!("{}.{}", node.name, pad.map_or("?", |p| p.name.as_str())),
                 buffers: pool.count,
-                size: pool.config.size,
-                align: pool.config.align,
+                size: pool.live.size,
+                align: pool.live.align,
                 high_water: pool.high_water,
             });
         }
@@ -339,13 +339,19 @@ fn waits(topology: &Topology, p: &tickpipe_components::fabric::PipelineFabric) -
                     .and_then(|o| name(o.to.0.index())),
             ),
             Readiness::Buffer(pool) => {
-                let held = p.pools.get(pool.index()).map(|pool| pool.first.index());
+                let held = p
+                    .buffers
+                    .pools
+                    .get(pool.index())
+                    .map(|pool| pool.first.index());
                 let holder = held.and_then(|b| p.buffers.held.get(b));
                 ("buffer", holder.and_then(|h| name(h.by.index())))
             }
             Readiness::Time(_) => ("time", None),
             Readiness::Caps => ("caps", None),
             Readiness::Held => ("state", None),
+            Readiness::Device => ("device", None),
+            Readiness::Silent => ("nothing", None),
             Readiness::Ready | Readiness::Done => continue,
         };
         list.push(WaitReport {

@@ -375,8 +375,8 @@ fn a_branch_that_agrees_gets_every_buffer_from_then_on() {
 #[test]
 fn a_pool_that_must_hold_more_is_made_again() {
     let mut run = Run::start(GRAPH, engine(1, 4, None), 6);
-    let before = run.fabric().pools.len();
-    let keeps = run.fabric().pools[0].count + 5;
+    let before = run.fabric().buffers.pools.len();
+    let keeps = run.fabric().buffers.pools[0].count + 5;
     let sink2 = run.add(
         "pcmsink",
         100,

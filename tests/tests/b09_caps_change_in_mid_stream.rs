@@ -321,7 +321,7 @@ fn another_size_makes_a_new_pool_and_the_old_one_goes() {
     assert!(pools.iter().all(|p| p.name == "stepsrc0.src"));
     let p = &outcome.engine.world().resource::<Fabric>().pipelines[0];
     let held = |pool: usize| {
-        let pool = &p.pools[pool];
+        let pool = &p.buffers.pools[pool];
         let first = pool.first.index();
         let memory = &p.buffers.memory[first..first + pool.count as usize];
         memory.iter().filter(|m| m.is_some()).count()

@@ -74,7 +74,7 @@ fn check(p: &PipelineFabric) {
         assert!(lane.granted.is_empty() && lane.borrowed.is_empty());
     }
     assert_eq!(held, p.buffers.refs);
-    for pool in &p.pools {
+    for pool in &p.buffers.pools {
         for i in 0..pool.count {
             let buffer = pool.first.index() + i as usize;
             assert_eq!(pool.free.contains(i), held[buffer] == 0, "buffer {buffer}");

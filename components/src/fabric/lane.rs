@@ -18,6 +18,8 @@ pub enum Trigger {
     Free,
     /// An item on any input.
     Any,
+    /// An item on each input that has not ended and does not say that it may be silent.
+    All,
     /// A set of the synchroniser.
     Set,
 }
@@ -49,6 +51,17 @@ pub struct Input {
     pub eos: bool,
     /// Buffers taken from it.
     pub taken: u64,
+    /// Who feeds it says that nothing may ever come: nobody waits for it.
+    pub may_be_silent: bool,
+}
+
+/// A buffer that an element keeps over a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// The tick in which it was kept.
+    pub since: u64,
 }
 
 /// The feeding end of a link.
@@ -130,6 +143,16 @@ pub struct Lane {
     pub released: Vec<BufferId>,
     /// References that it added this tick (a tee's copies).
     pub retained: Vec<BufferId>,
+    /// Buffers that it keeps over ticks, oldest first, a reference each.
+    pub kept: VecDeque<Kept>,
+    /// A buffer of its own pool that it fills over several ticks.
+    pub filling: Option<Granted>,
+    /// It does nothing before this time, in nanoseconds.
+    pub wake_at: Option<i64>,
+    /// It waits for its device.
+    pub device: bool,
+    /// It asked to be run again, though it moves nothing now.
+    pub again: bool,
     /// It writes into the buffers of its first input where it alone holds them.
     pub in_place: bool,
     /// Its buffers are large enough that running it beside others pays.
@@ -171,6 +194,11 @@ impl Lane {
             published: Vec::new(),
             released: Vec::new(),
             retained: Vec::new(),
+            kept: VecDeque::new(),
+            filling: None,
+            wake_at: None,
+            device: false,
+            again: false,
             in_place: false,
             heavy: false,
             timed: false,

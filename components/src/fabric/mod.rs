@@ -8,18 +8,18 @@
 mod change;
 mod lane;
 mod marks;
+mod pools;
 mod ring;
 mod table;
 
 pub use change::{Changes, Due, NewMemory, Switch};
-pub use lane::{Gate, Granted, Input, Lane, Output, Posted, SinkFrame, Trigger};
+pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, SinkFrame, Trigger};
 pub use marks::Marks;
 pub use ring::{Item, Ring};
 pub use table::{BufferTable, Held};
 
 use crate::id::{PipelineId, PoolId};
 use crate::message::Message;
-use crate::pool::Pool;
 use crate::time::TimeBase;
 use bevy_ecs::resource::Resource;
 use core::ops::Range;
@@ -45,10 +45,8 @@ pub enum Progress {
 pub struct PipelineFabric {
     /// Elements in graph order, ties by element id.
     pub lanes: Vec<Lane>,
-    /// Buffers.
+    /// Buffers and pools.
     pub buffers: BufferTable,
-    /// Pools.
-    pub pools: Vec<Pool>,
     /// Lanes that something touched since their readiness was computed.
     pub touched: Marks,
     /// Lanes that run this tick, ascending.
@@ -105,6 +103,8 @@ pub struct PipelineFabric {
     pub graph_hash: u64,
     /// Sinks keep what they took for the report.
     pub recording: bool,
+    /// Nothing waits for time.
+    pub free: bool,
     /// The unit of [`PipelineFabric::now`].
     pub clock_base: TimeBase,
 }

@@ -1,8 +1,9 @@
-//! The buffers of a pipeline, as dense arrays indexed by [`BufferId`].
+//! The buffers of a pipeline, as dense arrays indexed by [`BufferId`], and their pools.
 
 use crate::buffer::BufferMeta;
 use crate::id::{BufferId, LaneId, PoolId};
 use crate::memory::Memory;
+use crate::pool::Pool;
 
 /// Who got a buffer last, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct Held {
     pub since: u64,
 }
 
-/// Times, references, holders and memory of all buffers of a pipeline.
+/// Times, references, holders and memory of all buffers of a pipeline, and its pools.
 #[derive(Debug, Default)]
 pub struct BufferTable {
     /// Times, length, flags.
@@ -28,30 +29,25 @@ pub struct BufferTable {
     pub memory: Vec<Option<Memory>>,
     /// xxh3-64 of its valid bytes when they were last written, if digests are asked for.
     pub payload: Vec<u64>,
+    /// The pools whose buffers these are, by [`PoolId`].
+    pub pools: Vec<Pool>,
 }
 
 impl BufferTable {
-    /// Adds `count` free buffers of a pool.
-    pub fn add(
-        &mut self,
-        pool: PoolId,
-        owner: LaneId,
-        count: u32,
-        size: usize,
-        align: usize,
-    ) -> BufferId {
+    /// Adds `count` numbers for buffers of a pool, without memory.
+    pub(super) fn add(&mut self, pool: PoolId, owner: LaneId, count: u32) -> BufferId {
         let first = BufferId(self.meta.len() as u32);
-        for _ in 0..count {
-            self.meta.push(BufferMeta::default());
-            self.refs.push(0);
-            self.held.push(Held {
-                by: owner,
-                since: 0,
-            });
-            self.pool.push(pool);
-            self.memory.push(Some(Memory::new(size, align)));
-            self.payload.push(0);
-        }
+        let all = self.meta.len() + count as usize;
+        self.meta.resize(all, BufferMeta::default());
+        self.refs.resize(all, 0);
+        let held = Held {
+            by: owner,
+            since: 0,
+        };
+        self.held.resize(all, held);
+        self.pool.resize(all, pool);
+        self.memory.resize_with(all, || None);
+        self.payload.resize(all, 0);
         first
     }
 

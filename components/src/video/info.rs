@@ -42,6 +42,17 @@ impl VideoInfo {
         Ok(Self::with_layout(Layout::gstreamer(format, width, height)?))
     }
 
+    /// Its layout with rows aligned to `stride_align` bytes; 0 is what it has.
+    ///
+    /// # Errors
+    /// As [`Layout::aligned`].
+    pub fn layout_aligned(&self, stride_align: usize) -> Result<Layout, LayoutError> {
+        match stride_align {
+            0 => Ok(self.layout),
+            align => Layout::aligned(self.format(), self.width(), self.height(), align),
+        }
+    }
+
     /// The same with another layout.
     pub const fn with_layout(layout: Layout) -> VideoInfo {
         VideoInfo {

@@ -22,4 +22,6 @@ pub use format::{ComponentInfo, Family, FormatInfo, PlaneInfo, VideoFormat};
 pub use frame::{Frame, FrameError, FrameMut, Plane, PlaneMut};
 pub use info::VideoInfo;
 pub use interlace::{FieldOrder, InterlaceMode};
-pub use layout::{Layout, LayoutError, MAX_DIMENSION, MAX_FRAME_BYTES, PlaneLayout};
+pub use layout::{
+    GSTREAMER_STRIDE_ALIGN, Layout, LayoutError, MAX_DIMENSION, MAX_FRAME_BYTES, PlaneLayout,
+};

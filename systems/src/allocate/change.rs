@@ -1,20 +1,20 @@
 //! Makes an answer for a running graph take effect: new pools, and for each lane that it concerns
 //! what becomes due, to be applied between two buffers.
 
-use super::{HEAVY, PoolPlan, graph_hash, heavy_size, own_capacity, spawn_pool, time_base};
+use super::commit;
+use super::{HEAVY, PoolPlan, fail, graph_hash, heavy_size, spawn_pool, time_base, warn_of_fewer};
 use crate::element::Flow;
 use crate::negotiate::Changing;
 use crate::pipelines::{Told, Works};
 use crate::state::{Graphs, Topology, fabric_of};
 use bevy_ecs::world::World;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
 use tickpipe_components::fabric::{Due, NewMemory, PipelineFabric};
 use tickpipe_components::graph::PadCaps;
-use tickpipe_components::id::{LaneId, PoolId};
-use tickpipe_components::limits::Limits;
-use tickpipe_components::pool::{FreeSet, Pool};
+use tickpipe_components::id::PoolId;
 
 /// What changes for a lane.
 struct Change {
@@ -44,6 +44,13 @@ pub(super) fn change(world: &mut World, changing: Changing) {
     motion.graph_hash = hash;
     motion.links.clone_from(&changing.solution.links);
     let mut pools = core::mem::take(&mut motion.pools);
+    let Some(fresh) = make_pools(world, &topology, &pools, &changing.memory.pools) else {
+        let mut graphs = world.resource_mut::<Graphs>();
+        if let Some(motion) = graphs.motion_mut(id) {
+            motion.pools = pools;
+        }
+        return graphs.put_running(topology);
+    };
     let mut made: Vec<PoolId> = Vec::new();
     let mut changes: Vec<(usize, Change)> = Vec::new();
     if let Some(mut p) = fabric_of(world, id) {
@@ -54,12 +61,15 @@ pub(super) fn change(world: &mut World, changing: Changing) {
         }
         for (node, n) in topology.nodes.iter().enumerate() {
             let kept = match (pools[node], plans[node]) {
-                (Some(old), Some(plan)) => p.pools.get(old.index()).is_some_and(|o| fits(o, plan)),
+                (Some(old), Some(plan)) => {
+                    let old = p.buffers.pools.get(old.index());
+                    old.is_some_and(|old| commit::fits(old, plan))
+                }
                 (None, None) => true,
                 _ => false,
             };
             if !kept {
-                pools[node] = plans[node].map(|plan| make(p, plan));
+                pools[node] = fresh.get(&node).copied();
                 made.extend(pools[node]);
             }
             let size = heavy_size(changing.memory.buffers[node]);
@@ -109,7 +119,9 @@ pub(super) fn change(world: &mut World, changing: Changing) {
             p.graph_hash = folded.digest();
         }
     }
-    resize_queues(world, &topology, changing.told.keys());
+    if let Some(mut p) = fabric_of(world, id) {
+        resize_queues(&mut p, &topology, &changing.memory.capacities);
+    }
     let something = !changes.is_empty();
     enter(world, &topology, changes);
     for pool in made {
@@ -130,51 +142,51 @@ pub(super) fn change(world: &mut World, changing: Changing) {
     graphs.put_running(topology);
 }
 
-/// Links of elements whose properties were set hold as many items as these say.
-fn resize_queues<'a>(
-    world: &mut World,
-    topology: &Topology,
-    nodes: impl Iterator<Item = &'a usize>,
-) {
-    let limits = world.resource::<Limits>().clone();
-    for &node in nodes {
-        let capacity = own_capacity(world, &topology.nodes[node], &limits);
-        let Some((mut p, capacity)) = fabric_of(world, topology.id).zip(capacity) else {
-            continue;
-        };
-        for input in 0..p.lanes[node].inputs.len() {
-            let i = &mut p.lanes[node].inputs[input];
-            if i.queue.capacity() != capacity {
-                i.queue.resize(capacity);
-                let from = i.from.0.0;
-                p.touch(from);
-            }
+/// Links hold as many items as the new plan says.
+fn resize_queues(p: &mut PipelineFabric, topology: &Topology, capacities: &[usize]) {
+    for (link, &capacity) in topology.links.iter().zip(capacities) {
+        let input = &mut p.lanes[link.to.node].inputs[link.to.index];
+        if input.queue.capacity() != capacity {
+            input.queue.resize(capacity);
+            let from = input.from.0.0;
+            p.touch(from);
         }
     }
 }
 
-/// Whether a pool will do for a new plan.
-fn fits(pool: &Pool, plan: &PoolPlan) -> bool {
-    let (old, new) = (pool.config, plan.config);
-    let same = (old.size, old.align) == (new.size, new.align);
-    same && plan.need() <= pool.count && (new.max == 0 || pool.count <= new.max)
-}
-
-/// Adds a pool to the fabric.
-fn make(p: &mut PipelineFabric, plan: &PoolPlan) -> PoolId {
-    let id = PoolId(p.pools.len() as u32);
-    let owner = LaneId(plan.node as u32);
-    let c = plan.config;
-    let first = p.buffers.add(id, owner, plan.count, c.size, c.align);
-    p.pools.push(Pool {
-        config: c,
-        first,
-        count: plan.count,
-        free: FreeSet::full(plan.count),
-        owner,
-        high_water: 0,
-    });
-    id
+/// Makes the pools that those that there are will not do for, by the node that fills them. `None`
+/// if one cannot be: that is posted, and the pipeline fails.
+fn make_pools(
+    world: &mut World,
+    topology: &Topology,
+    pools: &[Option<PoolId>],
+    plans: &[PoolPlan],
+) -> Option<BTreeMap<usize, PoolId>> {
+    let id = topology.id;
+    let mut fresh = BTreeMap::new();
+    for plan in plans {
+        let backing = commit::backing(world, topology, plan);
+        let mut p = fabric_of(world, id)?;
+        let old = pools[plan.node].and_then(|old| p.buffers.pools.get(old.index()));
+        if old.is_some_and(|old| commit::fits(old, plan)) {
+            continue;
+        }
+        match commit::make(&mut p.buffers, plan, backing) {
+            Ok(made) => {
+                fresh.insert(plan.node, made.pool);
+                if made.fewer {
+                    let count = p.buffers.pools[made.pool.index()].count;
+                    warn_of_fewer(world, id, topology, plan, count);
+                }
+            }
+            Err(error) => {
+                let owner = &topology.nodes[plan.owner];
+                fail(world, id, Some((owner.id, &owner.name)), &error.into());
+                return None;
+            }
+        }
+    }
+    Some(fresh)
 }
 
 /// Where a lane's buffers come from once all that is due took effect.

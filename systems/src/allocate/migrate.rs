@@ -184,9 +184,12 @@ fn end_new_outputs(lanes: &mut [Lane]) {
 /// Puts lanes in a new order into the fabric; what named them by number names them anew.
 fn renumber(p: &mut PipelineFabric, lanes: Vec<Lane>, now: &[usize]) {
     let at = |lane: LaneId| LaneId(now.get(lane.index()).map_or(0, |&l| l as u32));
-    p.pools
-        .iter_mut()
-        .for_each(|pool| pool.owner = at(pool.owner));
+    for pool in &mut p.buffers.pools {
+        pool.owner = at(pool.owner);
+        pool.started_by = pool.started_by.map(at);
+        pool.waiting.iter_mut().for_each(|lane| *lane = at(*lane));
+        pool.waiting.sort_unstable();
+    }
     p.buffers
         .held
         .iter_mut()

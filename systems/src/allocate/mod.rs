@@ -3,10 +3,15 @@
 //! All sizes of a run are fixed here; later phases allocate nothing.
 
 mod change;
+mod commit;
+mod meet;
 mod migrate;
+mod need;
 mod plan;
 
-pub use plan::{MemoryError, MemoryPlan, Need, PoolError, PoolPlan, arithmetic, plan_memory};
+pub use commit::check_pool;
+pub use need::{Need, PoolError, arithmetic};
+pub use plan::{MemoryError, MemoryPlan, PoolPlan, plan_memory};
 
 use crate::element::Buffers;
 use crate::negotiate::Solution;
@@ -19,14 +24,15 @@ use tickpipe_components::buffer::BufferSlot;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
 use tickpipe_components::fabric::{
-    Fabric, Input, Lane, Marks, Output, PipelineFabric, Progress, Ring,
+    BufferTable, Fabric, Input, Lane, Marks, Output, PipelineFabric, Progress, Ring,
 };
+use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::graph::{
     Clock, ClockMode, LinkPlace, OfPipeline, Pipeline, Place, PoolOf,
 };
 use tickpipe_components::id::{BufferId, LaneId, LinkId, PipelineId, PoolId};
 use tickpipe_components::limits::{Limit, Limits};
-use tickpipe_components::pool::{FreeSet, Pool};
+use tickpipe_components::message::{Message, MessageKind};
 use tickpipe_components::property::PropertyKind;
 use tickpipe_components::sync::Synchroniser;
 use tickpipe_components::time::TimeBase;
@@ -67,11 +73,13 @@ pub fn allocate(world: &mut World) {
             }
         };
         let mut lanes = lanes(world, &topology, &solution, &plan, &limits);
-        let (table, pools) = pools(&plan, &mut lanes);
+        let Some(table) = pools(world, id, &topology, &plan, &mut lanes) else {
+            continue;
+        };
         let pools_of = lanes.iter().map(|l| l.pool).collect();
         enter(world, &topology, id);
         let free = free_clock(world, topology.pipeline);
-        let pool_count = pools.len() as u32;
+        let pool_count = table.pools.len() as u32;
         let graph_hash = graph_hash(world, &topology, &solution);
         if let Some(p) = world.resource_mut::<Fabric>().get_mut(id) {
             lanes.iter_mut().for_each(|l| l.timed &= !free);
@@ -82,7 +90,7 @@ pub fn allocate(world: &mut World) {
             let sinks: Vec<u32> = sinks.map(|(i, _)| i).collect();
             *p = PipelineFabric {
                 buffers: table,
-                pools,
+                free,
                 touched: Marks::new(count),
                 timers: Marks::new(count),
                 ready: Vec::with_capacity(count),
@@ -140,23 +148,23 @@ fn lanes(
     limits: &Limits,
 ) -> Vec<Lane> {
     let quantum = limits.get(Limit::Quantum) as usize;
-    let capacity = limits.link_capacity();
+    let silent = silent(world, topology);
     let node_lane = |(node, n): (usize, &crate::state::Node)| {
         let entity = world.entity(n.entity);
-        let mut lane = Lane::new(n.id, trigger_of(n));
-        let own = own_capacity(world, n, limits);
+        let mut lane = Lane::new(n.id, trigger_of(n, entity));
         lane.inputs = n
             .inputs
             .iter()
             .map(|&l| {
                 let from = topology.links[l].from;
                 Input {
-                    queue: Ring::new(own.unwrap_or(capacity)),
+                    queue: Ring::new(plan.capacities[l]),
                     link: LinkId(l as u32),
                     from: (LaneId(from.node as u32), from.index as u32),
                     allowed: 0,
                     eos: false,
                     taken: 0,
+                    may_be_silent: silent[from.node],
                 }
             })
             .collect();
@@ -202,13 +210,16 @@ fn lanes(
     topology.nodes.iter().enumerate().map(node_lane).collect()
 }
 
-/// How many items the links of an element hold, where that is a setting of its own.
-fn own_capacity(world: &World, node: &crate::state::Node, limits: &Limits) -> Option<usize> {
-    let own = node.class.link_capacity(world.entity(node.entity))?;
-    Some(match own {
-        0 => limits.get(Limit::QueueBuffers) as usize,
-        own => own as usize,
-    })
+/// Nodes from which nothing may ever come: sources that say so, and what only such feed.
+fn silent(world: &World, topology: &Topology) -> Vec<bool> {
+    let mut silent = vec![false; topology.nodes.len()];
+    for (node, n) in topology.nodes.iter().enumerate() {
+        silent[node] = match n.inputs.as_slice() {
+            [] => n.class.may_be_silent(world.entity(n.entity)),
+            inputs => inputs.iter().all(|&l| silent[topology.links[l].from.node]),
+        };
+    }
+    silent
 }
 
 /// Bytes of the buffers that an element fills.
@@ -226,28 +237,64 @@ fn time_base(caps: Option<&Structure>) -> TimeBase {
         .unwrap_or_default()
 }
 
+/// Makes and starts all pools of a graph that starts, and tells the lanes theirs. `None` if one
+/// cannot be: that is posted, and none is left.
 fn pools(
+    world: &mut World,
+    id: PipelineId,
+    topology: &Topology,
     plan: &MemoryPlan,
     lanes: &mut [Lane],
-) -> (tickpipe_components::fabric::BufferTable, Vec<Pool>) {
-    let mut table = tickpipe_components::fabric::BufferTable::default();
-    let mut pools = Vec::with_capacity(plan.pools.len());
-    for (i, pool) in plan.pools.iter().enumerate() {
-        let id = PoolId(i as u32);
-        let owner = LaneId(pool.node as u32);
-        let c = pool.config;
-        let first = table.add(id, owner, pool.count, c.size, c.align);
-        lanes[pool.node].pool = Some(id);
-        pools.push(Pool {
-            config: c,
-            first,
-            count: pool.count,
-            free: FreeSet::full(pool.count),
-            owner,
-            high_water: 0,
-        });
+) -> Option<BufferTable> {
+    let mut table = BufferTable::default();
+    for pool in &plan.pools {
+        let backing = commit::backing(world, topology, pool);
+        match commit::make(&mut table, pool, backing) {
+            Ok(made) => {
+                lanes[pool.node].pool = Some(made.pool);
+                if made.fewer {
+                    let granted = table.pools[made.pool.index()].count;
+                    warn_of_fewer(world, id, topology, pool, granted);
+                }
+            }
+            Err(error) => {
+                let owner = &topology.nodes[pool.owner];
+                fail(world, id, Some((owner.id, &owner.name)), &error.into());
+                return None;
+            }
+        }
     }
-    (table, pools)
+    Some(table)
+}
+
+/// Tells that a pool has fewer buffers than were asked for, which will do.
+fn warn_of_fewer(
+    world: &mut World,
+    id: PipelineId,
+    topology: &Topology,
+    plan: &PoolPlan,
+    granted: u32,
+) {
+    let owner = &topology.nodes[plan.owner];
+    let Some(mut p) = crate::state::fabric_of(world, id) else {
+        return;
+    };
+    tracing::warn!(
+        tick = p.tick,
+        element = &*owner.name,
+        pool = plan.name,
+        "{} buffers were asked for and {} are granted; {} are needed ({})",
+        plan.config.count,
+        granted,
+        plan.need(),
+        arithmetic(&plan.needs)
+    );
+    let tick = p.tick;
+    p.messages.push(Message {
+        tick,
+        element: Some(owner.id),
+        kind: MessageKind::Warning(Domain::Pool, Code::Fewer),
+    });
 }
 
 /// Tells elements and links their places.
@@ -268,7 +315,10 @@ fn enter(world: &mut World, topology: &Topology, id: PipelineId) {
 /// Makes the entities of a pool and its buffers.
 fn spawn_pool(world: &mut World, id: PipelineId, pool_id: PoolId) {
     let fabric = world.resource::<Fabric>();
-    let Some(pool) = fabric.get(id).and_then(|p| p.pools.get(pool_id.index())) else {
+    let Some(pool) = fabric
+        .get(id)
+        .and_then(|p| p.buffers.pools.get(pool_id.index()))
+    else {
         return;
     };
     let buffers = pool.first.0..pool.first.0 + pool.count;

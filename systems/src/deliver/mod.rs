@@ -7,7 +7,7 @@
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::digest::hash_bytes;
-use tickpipe_components::fabric::{Fabric, Held, Item, PipelineFabric};
+use tickpipe_components::fabric::{Fabric, Held, Item, Lane, PipelineFabric};
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
 
@@ -88,6 +88,7 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
         posting,
         tick,
         waiting_for_room,
+        quantum,
         ..
     } = p;
     let (before, after) = lanes.split_at_mut(lane as usize + 1);
@@ -99,10 +100,12 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
             buffers.refs[buffer.index()] += 1;
         }
     }
+    let mut moved = false;
     for output in l.outputs.as_mut_slice() {
         if output.staged.is_empty() {
             continue;
         }
+        moved = true;
         let (to, pad) = output.to;
         let receiver = &mut after[to.index() - lane as usize - 1];
         if receiver.done {
@@ -147,5 +150,28 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
     if !l.posted.is_empty() {
         posting.push(lane);
     }
-    touched.insert(lane);
+    if moved || did_something(l, *quantum) {
+        touched.insert(lane);
+    } else {
+        l.readiness = Readiness::Silent;
+        l.since = *tick;
+    }
+}
+
+/// Whether an element that emitted nothing took something in, let something go, or asked for
+/// something. One that did not is not run again before something else changes for it.
+#[inline]
+fn did_something(l: &Lane, quantum: u32) -> bool {
+    let took = match l.inputs.as_slice() {
+        [only] => only.allowed < quantum,
+        many => many.iter().any(|i| i.allowed < quantum),
+    };
+    took || asked_for_something(l)
+}
+
+#[cold]
+#[inline(never)]
+fn asked_for_something(l: &Lane) -> bool {
+    let again = l.again || l.wake_at.is_some() || l.device;
+    again || l.done || l.changes.is_some() || !l.released.is_empty() || !l.posted.is_empty()
 }

@@ -1,6 +1,10 @@
 //! An element's class: what registration makes of an [`Element`], with the type erased.
 
-use super::{ClassRef, Element, PadCapsOf, Transformed, Work};
+use super::property::Property;
+use super::{
+    Buffers, ClassRef, Element, PadCapsOf, PoolBounds, Proposal, Transformed, Waits, Work,
+};
+use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::world::{EntityRef, EntityWorldMut};
 use core::any::Any;
 use std::sync::Arc;
@@ -9,7 +13,7 @@ use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::closest::closest;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::graph::{Direction, Presence};
-use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::pool::{Backing, PoolConfig};
 use tickpipe_components::property::{PropertyError, PropertyKind, PropertyValue};
 
 /// How caps cross an element.
@@ -24,18 +28,6 @@ pub enum Flow {
     Lead,
     /// Its pads have nothing to do with each other.
     Separate,
-}
-
-/// Where an element's buffers come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Buffers {
-    /// It passes on what it gets, or emits nothing.
-    Passed,
-    /// It writes into what it gets on sink pad 0, and copies only what another holds too; the
-    /// configuration is that of a copy.
-    InPlace(PoolConfig),
-    /// It fills buffers of its own pool.
-    Own(PoolConfig),
 }
 
 /// A pad as a class sees it.
@@ -208,6 +200,37 @@ impl Setting {
     }
 }
 
+/// What inspection tells of properties.
+fn infos<T>(list: &[Property<T>], default: &T) -> impl Iterator<Item = PropertyInfo> {
+    let info = |p: &Property<T>| PropertyInfo {
+        name: p.name,
+        about: p.about,
+        kind: p.kind,
+        default: (p.get)(default),
+    };
+    let infos: Vec<PropertyInfo> = list.iter().map(info).collect();
+    infos.into_iter()
+}
+
+/// The properties of an element's pool, if it has one.
+fn bounds_of<T: Element>() -> Vec<Property<PoolBounds>> {
+    match T::OWNS_POOL {
+        true => PoolBounds::properties().into(),
+        false => Vec::new(),
+    }
+}
+
+/// Sets one property of a component.
+fn set<T: Component<Mutability = Mutable>>(
+    entity: &mut EntityWorldMut<'_>,
+    property: &Property<T>,
+    value: PropertyValue,
+) {
+    if let Some(mut settings) = entity.get_mut::<T>() {
+        (property.set)(&mut settings, value);
+    }
+}
+
 type Live = Option<Arc<dyn Any + Send + Sync>>;
 type Answer<T> = Result<T, ElementError>;
 type Opened = Option<Answer<Box<dyn Work>>>;
@@ -233,9 +256,15 @@ pub struct ElementClass {
     transform_caps: fn(EntityRef<'_>, PadAt, PadAt, &Structure, u32) -> Option<Transformed>,
     fixate: fn(EntityRef<'_>, PadAt, &Structure, Option<&Structure>) -> Option<Structure>,
     accept_caps: fn(EntityRef<'_>, &PadCapsOf) -> Answer<()>,
-    propose_pool: fn(EntityRef<'_>, PadAt, &PadCapsOf) -> PoolConfig,
+    propose_pool: fn(EntityRef<'_>, PadAt, &PadCapsOf) -> Proposal,
     decide_pool: fn(EntityRef<'_>, &PadCapsOf, PoolConfig) -> Answer<Buffers>,
+    pool_backing: fn(EntityRef<'_>) -> Option<Box<dyn Backing>>,
     retains: fn(EntityRef<'_>, PadAt) -> u32,
+    takes_for: fn(EntityRef<'_>, PadAt, &PadCapsOf, u64, usize) -> Option<u64>,
+    waits: fn(EntityRef<'_>) -> Waits,
+    may_be_silent: fn(EntityRef<'_>) -> bool,
+    /// It fills buffers of a pool: it has [`PoolBounds`].
+    pub owns_pool: bool,
     link_capacity: fn(EntityRef<'_>) -> Option<u32>,
     peek: fn(EntityRef<'_>, usize) -> Answer<Option<Vec<u8>>>,
     timed: fn(EntityRef<'_>) -> bool,
@@ -275,29 +304,32 @@ impl ElementClass {
                 made_up: T::MADE_UP,
                 pads: T::pads(),
             },
-            properties: T::properties()
-                .iter()
-                .map(|p| PropertyInfo {
-                    name: p.name,
-                    about: p.about,
-                    kind: p.kind,
-                    default: (p.get)(&default),
-                })
+            properties: infos(&T::properties(), &default)
+                .chain(infos(&bounds_of::<T>(), &PoolBounds::default()))
                 .collect(),
             ignored: T::IGNORED,
             insert: |entity| {
                 entity.insert(T::default());
+                if T::OWNS_POOL {
+                    entity.insert(PoolBounds::default());
+                }
             },
             set: |entity, index, value| {
-                if let (Some(mut settings), Some(property)) =
-                    (entity.get_mut::<T>(), T::properties().get(index))
-                {
-                    (property.set)(&mut settings, value);
+                let own = T::properties();
+                match index.checked_sub(own.len()) {
+                    None => set(entity, &own[index], value),
+                    Some(at) => match bounds_of::<T>().get(at) {
+                        Some(bound) => set(entity, bound, value),
+                        None => {}
+                    },
                 }
             },
             get: |entity, index| {
-                let settings = entity.get::<T>()?;
-                Some((T::properties().get(index)?.get)(settings))
+                let own = T::properties();
+                match index.checked_sub(own.len()) {
+                    None => Some((own[index].get)(entity.get::<T>()?)),
+                    Some(at) => Some((bounds_of::<T>().get(at)?.get)(entity.get()?)),
+                }
             },
             enum_caps: |entity, query, pad, index| match entity.get::<T>() {
                 Some(settings) => settings.enum_caps(query, pad, index),
@@ -314,8 +346,16 @@ impl ElementClass {
             propose_pool: |entity, pad, pads| {
                 entity
                     .get::<T>()
-                    .map_or(PoolConfig::default(), |s| s.propose_pool(pad, pads))
+                    .map_or(Proposal::default(), |s| s.propose_pool(pad, pads))
             },
+            pool_backing: |entity| entity.get::<T>().and_then(Element::pool_backing),
+            takes_for: |entity, pad, pads, outputs, bytes| match entity.get::<T>() {
+                Some(settings) => settings.takes_for(pad, pads, outputs, bytes),
+                None => Some(outputs),
+            },
+            waits: |entity| entity.get::<T>().map_or(Waits::default(), Element::waits),
+            may_be_silent: |entity| entity.get::<T>().is_some_and(Element::may_be_silent),
+            owns_pool: T::OWNS_POOL,
             decide_pool: |entity, pads, downstream| match entity.get::<T>() {
                 Some(settings) => settings.decide_pool(pads, downstream),
                 None => Ok(Buffers::Passed),
@@ -494,8 +534,35 @@ impl ElementClass {
     }
 
     /// See [`Element::propose_pool`].
-    pub fn propose_pool(&self, entity: EntityRef<'_>, pad: PadAt, pads: &PadCapsOf) -> PoolConfig {
+    pub fn propose_pool(&self, entity: EntityRef<'_>, pad: PadAt, pads: &PadCapsOf) -> Proposal {
         (self.propose_pool)(entity, pad, pads)
+    }
+
+    /// See [`Element::pool_backing`].
+    pub fn pool_backing(&self, entity: EntityRef<'_>) -> Option<Box<dyn Backing>> {
+        (self.pool_backing)(entity)
+    }
+
+    /// See [`Element::takes_for`].
+    pub fn takes_for(
+        &self,
+        entity: EntityRef<'_>,
+        pad: PadAt,
+        pads: &PadCapsOf,
+        outputs: u64,
+        bytes: usize,
+    ) -> Option<u64> {
+        (self.takes_for)(entity, pad, pads, outputs, bytes)
+    }
+
+    /// See [`Element::waits`].
+    pub fn waits(&self, entity: EntityRef<'_>) -> Waits {
+        (self.waits)(entity)
+    }
+
+    /// See [`Element::may_be_silent`].
+    pub fn may_be_silent(&self, entity: EntityRef<'_>) -> bool {
+        (self.may_be_silent)(entity)
     }
 
     /// See [`Element::decide_pool`].

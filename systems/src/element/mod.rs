@@ -7,6 +7,7 @@
 //! properties, inspection, digests and documentation; no other file of the framework changes.
 
 mod class;
+mod pools;
 mod process;
 mod property;
 mod registry;
@@ -14,11 +15,12 @@ mod transformed;
 mod work;
 
 pub use class::{
-    Buffers, CapsQuery, CapsTerms, ElementClass, Flow, PadAt, PadTemplate, PeekError, Peeked,
-    PropertyInfo, SetOutcome, Setting, keep_values,
+    CapsQuery, CapsTerms, ElementClass, Flow, PadAt, PadTemplate, PeekError, Peeked, PropertyInfo,
+    SetOutcome, Setting, keep_values,
 };
-pub(crate) use process::Offers;
+pub use pools::{Buffers, PoolBounds, Proposal};
 pub use process::Process;
+pub(crate) use process::{Now, Offers};
 pub use property::Property;
 pub use registry::{ClassRef, Registry, RegistryError};
 pub use transformed::{Fields, Transformed};
@@ -29,7 +31,17 @@ use core::any::Any;
 use std::sync::Arc;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::fault::ElementError;
-use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::pool::{Backing, PoolConfig};
+
+/// What an element waits for before it can run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waits {
+    /// An item on any sink pad; a synchroniser's set with [`Flow::Lead`].
+    #[default]
+    Any,
+    /// An item on each sink pad that has not ended: it compares them.
+    All,
+}
 
 /// An element's settings and its answers while graphs are planned.
 ///
@@ -44,6 +56,9 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     const KLASS: &'static str;
     /// How caps cross it.
     const FLOW: Flow;
+    /// It fills buffers of a pool. Then it takes the properties `min-buffers` and `max-buffers`,
+    /// which are kept in [`PoolBounds`] beside its settings.
+    const OWNS_POOL: bool = false;
     /// What it offers is made up, so that none of its choices is poorer than another: a source of
     /// test pictures loses nothing by making small or grey ones.
     const MADE_UP: bool = false;
@@ -110,13 +125,16 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         Ok(())
     }
 
-    /// The buffers that a sink pad would like to be given.
-    fn propose_pool(&self, pad: PadAt, pads: &PadCapsOf) -> PoolConfig {
+    /// The buffers that a sink pad would like to be given, and whether it has a pool of them to
+    /// offer. What passes buffers on has what is downstream of it added by the framework.
+    fn propose_pool(&self, pad: PadAt, pads: &PadCapsOf) -> Proposal {
         let _ = (pad, pads);
-        PoolConfig::default()
+        Proposal::default()
     }
 
-    /// Where the buffers of its source pads come from, given what downstream proposes.
+    /// Where the buffers of its source pads come from, given what downstream proposes. It answers
+    /// with what it needs and what was proposed, [merged](PoolConfig::merge). What it answers is
+    /// put to the pool's owner ([`Backing::set_config`]), who may grant other values.
     ///
     /// # Errors
     /// Why no buffer can hold what was agreed.
@@ -127,6 +145,29 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     ) -> Result<Buffers, ElementError> {
         let _ = (pads, downstream);
         Ok(Buffers::Passed)
+    }
+
+    /// What backs the pool that it fills or offers; `None` is the heap. An element that answers
+    /// fills no other pool.
+    fn pool_backing(&self) -> Option<Box<dyn Backing>> {
+        None
+    }
+
+    /// What it waits for before it can run.
+    fn waits(&self) -> Waits {
+        Waits::Any
+    }
+
+    /// Of a source: whether it may never say anything, so that nobody waits for it.
+    fn may_be_silent(&self) -> bool {
+        false
+    }
+
+    /// How many buffers of `bytes` it takes in on a sink pad, at the worst, before it has let
+    /// `outputs` go; `None` if it may never. The default is one each beyond what it retains.
+    fn takes_for(&self, pad: PadAt, pads: &PadCapsOf, outputs: u64, bytes: usize) -> Option<u64> {
+        let _ = (pads, bytes);
+        Some(outputs + u64::from(self.retains(pad)))
     }
 
     /// How many buffers of a sink pad it keeps before it lets one go.

@@ -3,11 +3,14 @@
 use smallvec::SmallVec;
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::caps::Caps;
-use tickpipe_components::fabric::{BufferTable, Granted, Item, Lane, Posted, Ring, SinkFrame};
+use tickpipe_components::fabric::{
+    BufferTable, Granted, Item, Kept, Lane, Posted, Ring, SinkFrame,
+};
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::sync::SyncSet;
 use tickpipe_components::time::TimeBase;
+use tickpipe_components::video::Layout;
 
 /// The view that an element has of one tick.
 ///
@@ -16,8 +19,21 @@ use tickpipe_components::time::TimeBase;
 pub struct Process<'a> {
     lane: &'a mut Lane,
     buffers: &'a BufferTable,
-    recording: bool,
+    now: Now,
     offers: &'a Offers,
+}
+
+/// When a tick is, and what is asked of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    /// The tick.
+    pub tick: u64,
+    /// Virtual time in nanoseconds.
+    pub time: i64,
+    /// The clock never waits.
+    pub free: bool,
+    /// Sinks keep what they took for the report.
+    pub recording: bool,
 }
 
 /// What an element announced of its source pads and had answered, by pad.
@@ -35,13 +51,13 @@ impl<'a> Process<'a> {
     pub(crate) fn new(
         lane: &'a mut Lane,
         buffers: &'a BufferTable,
-        recording: bool,
+        now: Now,
         offers: &'a Offers,
     ) -> Self {
         Process {
             lane,
             buffers,
-            recording,
+            now,
             offers,
         }
     }
@@ -142,6 +158,97 @@ impl<'a> Process<'a> {
             ..BufferMeta::default()
         };
         Some(granted)
+    }
+
+    /// Keeps a buffer that it took over this tick. What is not passed on or let go must be kept, so
+    /// that it is known who holds it.
+    pub fn keep(&mut self, buffer: BufferId) {
+        let since = self.now.tick;
+        self.lane.kept.push_back(Kept { buffer, since });
+    }
+
+    /// Keeps a buffer that it acquired: for a device that fills it later. The element goes on in
+    /// the next tick.
+    pub fn keep_acquired(&mut self, granted: Granted) -> BufferId {
+        let buffer = granted.buffer;
+        self.lane.published.push(granted);
+        self.keep(buffer);
+        self.lane.again = true;
+        buffer
+    }
+
+    /// The buffers that it keeps, oldest first.
+    pub fn kept(&self) -> impl ExactSizeIterator<Item = BufferId> + '_ {
+        self.lane.kept.iter().map(|k| k.buffer)
+    }
+
+    /// Takes back the buffer that it keeps for the longest time; it must be passed on or let go.
+    pub fn take_kept(&mut self) -> Option<BufferId> {
+        self.lane.kept.pop_front().map(|k| k.buffer)
+    }
+
+    /// Puts a buffer aside that it acquired and did not fill yet, until the next tick; at most one.
+    pub fn put_aside(&mut self, granted: Granted) {
+        self.lane.filling = Some(granted);
+    }
+
+    /// Takes back the buffer that was put aside.
+    pub fn take_aside(&mut self) -> Option<Granted> {
+        self.lane.filling.take()
+    }
+
+    /// Virtual time in nanoseconds.
+    pub fn now(&self) -> i64 {
+        self.now.time
+    }
+
+    /// Whether nothing waits for time: the clock is `free`.
+    pub fn is_free(&self) -> bool {
+        self.now.free
+    }
+
+    /// Runs no more before this time, in nanoseconds of virtual time; with the clock `free` it
+    /// does nothing.
+    pub fn wait_until(&mut self, time: i64) {
+        if !self.now.free {
+            self.lane.wake_at = Some(time);
+        }
+    }
+
+    /// Runs no more before its device is ready (`Engine::device_ready`).
+    pub fn wait_for_device(&mut self) {
+        self.lane.device = true;
+    }
+
+    /// Asks to be run in the next tick, though nothing was taken or emitted now. Without it an
+    /// element that moved nothing is run again only when something changes for it.
+    pub fn again(&mut self) {
+        self.lane.again = true;
+    }
+
+    /// Whether who feeds a sink pad says that nothing may ever come there.
+    pub fn may_be_silent(&self, pad: usize) -> bool {
+        let input = self.lane.inputs.get(pad);
+        input.is_some_and(|i| i.may_be_silent)
+    }
+
+    /// Whether the end was taken from a sink pad.
+    pub fn ended(&self, pad: usize) -> bool {
+        self.lane.inputs.get(pad).is_some_and(|i| i.eos)
+    }
+
+    /// How many buffers the element's own pool has.
+    pub fn pool_size(&self) -> u32 {
+        let pool = self.lane.pool.map(|p| p.index());
+        let pool = pool.and_then(|p| self.buffers.pools.get(p));
+        pool.map_or(0, |p| p.count)
+    }
+
+    /// Where the planes of a raw picture lie in a buffer, if its pool says so.
+    #[inline]
+    pub fn layout(&self, buffer: BufferId) -> Option<&Layout> {
+        let pool = self.buffers.pool.get(buffer.index())?;
+        self.buffers.pools.get(pool.index())?.layout.as_ref()
     }
 
     /// How many buffers of its own pool it may still acquire this tick.
@@ -270,7 +377,7 @@ impl<'a> Process<'a> {
 
     /// Whether the report wants to know each frame that a sink takes.
     pub fn recording(&self) -> bool {
-        self.recording && self.lane.frames.is_some()
+        self.now.recording && self.lane.frames.is_some()
     }
 
     /// Tells the report of a frame that a sink took.

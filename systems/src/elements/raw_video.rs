@@ -4,7 +4,7 @@ use tickpipe_components::caps::{Caps, Fraction, Structure, Value, ValueSet};
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::video::{
-    Frame, MAX_DIMENSION, RAW_VIDEO, VideoCapsError, VideoFormat, VideoInfo,
+    Frame, GSTREAMER_STRIDE_ALIGN, MAX_DIMENSION, RAW_VIDEO, VideoCapsError, VideoFormat, VideoInfo,
 };
 
 /// All formats in the order in which elements offer them: what most elements take first.
@@ -71,7 +71,8 @@ pub(crate) fn frame_of<'a>(
         .map_err(|error| ElementError::new(Domain::Stream, Code::Truncated, error))
 }
 
-/// A pool of frames with these caps that suits downstream too.
+/// A pool of frames with these caps that suits downstream too; rows are aligned as downstream asks,
+/// at least as usual.
 ///
 /// # Errors
 /// As [`stream_info`].
@@ -80,10 +81,20 @@ pub(crate) fn frame_pool(
     downstream: PoolConfig,
 ) -> Result<PoolConfig, ElementError> {
     let info = stream_info(caps)?;
-    Ok(PoolConfig {
-        size: info.layout.size(),
+    let align = match downstream.stride_align {
+        0 => 0,
+        align => align.max(GSTREAMER_STRIDE_ALIGN),
+    };
+    let layout = info
+        .layout_aligned(align)
+        .map_err(|error| ElementError::new(Domain::Pool, Code::Refused, error))?;
+    let own = PoolConfig {
+        size: layout.size(),
         align: 32,
         ..PoolConfig::default()
-    }
-    .merge(downstream))
+    };
+    Ok(PoolConfig {
+        stride_align: align,
+        ..own.merge(downstream)
+    })
 }

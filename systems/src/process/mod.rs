@@ -5,7 +5,7 @@
 
 mod change;
 
-use crate::element::Process;
+use crate::element::{Now, Process};
 use crate::pipelines::{PipelineWorks, WorkSlot, Works, each_with_works};
 use bevy_ecs::system::ResMut;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,12 +31,18 @@ fn pipeline(p: &mut PipelineFabric, works: &mut PipelineWorks, parallel: bool) {
         ready,
         recording,
         tick,
+        now,
+        free,
         ..
     } = p;
     let run = Run {
         buffers,
-        recording: *recording,
-        tick: *tick,
+        now: Now {
+            tick: *tick,
+            time: *now,
+            free: *free,
+            recording: *recording,
+        },
     };
     if parallel && ready.iter().filter(|l| lanes[**l as usize].heavy).count() > 1 {
         run.split(lanes, &mut works.slots, 0, ready);
@@ -68,8 +74,7 @@ fn panicked(panic: &(dyn core::any::Any + Send)) -> ElementError {
 #[derive(Clone, Copy)]
 struct Run<'a> {
     buffers: &'a BufferTable,
-    recording: bool,
-    tick: u64,
+    now: Now,
 }
 
 impl Run<'_> {
@@ -125,14 +130,11 @@ impl Run<'_> {
         if let Some(error) = lane.sync.as_mut().and_then(|s| s.error.take()) {
             return self.fail(lane, slot, stamp_error(error));
         }
+        lane.wake_at = None;
+        lane.again = false;
         let WorkSlot { work, offers, .. } = slot;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            work.process(&mut Process::new(
-                lane,
-                self.buffers,
-                self.recording,
-                offers,
-            ))
+            work.process(&mut Process::new(lane, self.buffers, self.now, offers))
         }));
         if let Err(error) = outcome.unwrap_or_else(|panic| Err(panicked(&*panic))) {
             self.fail(lane, slot, error);
@@ -141,7 +143,7 @@ impl Run<'_> {
 
     fn fail(self, lane: &mut Lane, slot: &mut WorkSlot, error: ElementError) {
         tracing::error!(
-            tick = self.tick,
+            tick = self.now.tick,
             element = &*slot.name,
             domain = error.domain.name(),
             code = error.code.name(),

@@ -6,7 +6,6 @@
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::fabric::{Fabric, PipelineFabric};
-use tickpipe_components::readiness::Readiness;
 
 /// The reclaim phase.
 pub fn reclaim(mut fabric: ResMut<Fabric>) {
@@ -27,21 +26,12 @@ fn pipeline(p: &mut PipelineFabric) {
 /// home.
 fn drop_retired(p: &mut PipelineFabric) {
     let PipelineFabric {
-        retired,
-        pools,
-        buffers,
-        ..
+        retired, buffers, ..
     } = p;
-    retired.retain(|pool| {
-        let Some(pool) = pools.get(pool.index()) else {
-            return false;
-        };
-        let home = pool.free.len() == pool.count;
-        if home {
-            let first = pool.first.index();
-            buffers.memory[first..first + pool.count as usize].fill_with(|| None);
-        }
-        !home
+    retired.retain(|&pool| {
+        // Nobody waits for a pool that is not used any more.
+        let _ = buffers.decommit(pool, |_| {});
+        !buffers.drop_memory(pool)
     });
 }
 
@@ -53,20 +43,9 @@ fn lane_releases(p: &mut PipelineFabric, lane: u32) {
     }
     let mut released = core::mem::take(&mut l.released);
     for buffer in released.drain(..) {
-        let i = buffer.index();
-        let refs = &mut p.buffers.refs[i];
-        debug_assert!(*refs > 0, "a buffer that nobody holds was released");
-        *refs = refs.saturating_sub(1);
-        if *refs > 0 {
-            continue;
-        }
-        p.buffers.meta[i].reset();
-        let pool = &mut p.pools[p.buffers.pool[i].index()];
-        pool.free.insert(buffer.0 - pool.first.0);
-        let owner = pool.owner;
-        if matches!(p.lanes[owner.index()].readiness, Readiness::Buffer(_)) {
-            p.touched.insert(owner.0);
-        }
+        let touched = &mut p.touched;
+        let known = p.buffers.release(buffer, |lane| touched.insert(lane.0));
+        debug_assert_eq!(known, Ok(()), "a buffer that nobody holds was released");
     }
     p.lanes[lane as usize].released = released;
 }
@@ -91,6 +70,11 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
             p.renegotiate |= p.editing;
         }
         let released = &mut l.released;
+        released.extend(l.kept.drain(..).map(|k| k.buffer));
+        if let Some(filling) = l.filling.take() {
+            p.buffers.memory[filling.buffer.index()] = Some(filling.memory);
+            released.push(filling.buffer);
+        }
         if let Some(sync) = &mut l.sync {
             sync.finish(&mut |b| released.push(b));
             while let Some(set) = sync.sets.pop_front() {

@@ -23,7 +23,7 @@ pub(super) fn digest(p: &mut PipelineFabric, works: &PipelineWorks) {
     for i in 0..p.buffers.len() {
         hash_buffer(&mut hash, p, i);
     }
-    for pool in &p.pools {
+    for pool in &p.buffers.pools {
         for word in pool.free.words() {
             hash.unsigned("free", *word);
         }
@@ -41,6 +41,17 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
     hash.unsigned("gate", lane.gate as u64);
     hash.flag("done", lane.done);
     hash.unsigned("dropped", lane.dropped);
+    for kept in &lane.kept {
+        hash.unsigned("kept", kept.buffer.0.into());
+    }
+    if let Some(filling) = &lane.filling {
+        hash.unsigned("filling", filling.buffer.0.into());
+    }
+    if let Some(time) = lane.wake_at {
+        hash.signed("wake", time);
+    }
+    hash.flag("device", lane.device);
+    hash.flag("again", lane.again);
     for input in &lane.inputs {
         hash.unsigned("queued", input.queue.len() as u64);
         for item in input.queue.iter() {

@@ -6,8 +6,7 @@ use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::fabric::{
-    BufferTable, Fabric, Gate, Granted, Held, Input, Lane, Output, PipelineFabric, Progress,
-    Trigger,
+    BufferTable, Fabric, Gate, Granted, Input, Lane, Output, PipelineFabric, Progress, Trigger,
 };
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
@@ -74,14 +73,21 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
             None => return Readiness::Caps,
         }
     }
-    if l.timed
+    if (l.timed || l.wake_at.is_some())
         && let Some(deadline) = deadline(&p.buffers, p.clock_base, l)
         && deadline > p.now
     {
         return Readiness::Time(deadline);
     }
-    // A change takes effect without a buffer to take or to fill.
-    if !due && let Some(pad) = missing_input(l) {
+    if l.device {
+        return Readiness::Device;
+    }
+    // A change takes effect without a buffer to take or to fill; and who asked to go on does.
+    let asked = l.again || l.wake_at.is_some();
+    if !due
+        && !asked
+        && let Some(pad) = missing_input(l)
+    {
         return Readiness::Input(pad);
     }
     // Links lead to later lanes: graph order is topological.
@@ -114,9 +120,9 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         [only] => only.allowed = quantum,
         many => many.iter_mut().for_each(|i| i.allowed = quantum),
     }
-    let pool = l.pool;
+    let (pool, filling) = (l.pool, l.filling.is_some());
     match pool {
-        Some(pool) if !grant(p, lane, room) && !due => Readiness::Buffer(pool),
+        Some(pool) if !grant(p, lane, room) && !due && !filling => Readiness::Buffer(pool),
         _ => Readiness::Ready,
     }
 }
@@ -141,8 +147,12 @@ fn change_before(l: &Lane) -> Option<bool> {
     (due || changes.asked.is_none()).then_some(due)
 }
 
-/// The running time of the oldest buffer on a sink's pad, in nanoseconds.
+/// When it asked to go on, or the running time of the oldest buffer on a sink's pad, in
+/// nanoseconds.
 fn deadline(buffers: &BufferTable, clock: TimeBase, l: &Lane) -> Option<i64> {
+    if l.wake_at.is_some() {
+        return l.wake_at;
+    }
     let buffer = l.inputs.first()?.queue.front()?.as_buffer()?;
     let meta = &buffers.meta[buffer.index()];
     meta.time_base.convert(meta.pts?, clock, Rounding::Down)
@@ -179,6 +189,7 @@ fn missing_input(l: &Lane) -> Option<u32> {
             .position(|i| !i.eos)
             .map(|i| i as u32)
             .or(Some(0)),
+        Trigger::All => missing_of_all(l),
         Trigger::Set => {
             let sync = l.sync.as_ref()?;
             if !sync.sets.is_empty() || sync.finished {
@@ -191,25 +202,32 @@ fn missing_input(l: &Lane) -> Option<u32> {
     }
 }
 
+/// Of an element that compares its inputs: the first that has neither an item nor an end, unless
+/// it may be silent. Where all others have ended, one that may be silent is not waited for.
+fn missing_of_all(l: &Lane) -> Option<u32> {
+    let empty = |i: &Input| !i.eos && i.queue.front().is_none_or(|f| f.as_caps().is_some());
+    let find = |wanted: &dyn Fn(&Input) -> bool| l.inputs.iter().position(wanted);
+    if let Some(pad) = find(&|i| empty(i) && !i.may_be_silent) {
+        return Some(pad as u32);
+    }
+    if l.inputs.iter().any(|i| i.eos) || !l.inputs.iter().all(empty) {
+        return None;
+    }
+    find(&empty).map(|pad| pad as u32)
+}
+
 /// Grants free buffers of the lane's pool until it has `wanted`; `false` if it has none.
 fn grant(p: &mut PipelineFabric, lane: u32, wanted: u32) -> bool {
     let l = &mut p.lanes[lane as usize];
-    let Some(pool) = l.pool.and_then(|pool| p.pools.get_mut(pool.index())) else {
+    let Some(pool) = l.pool else {
         return false;
     };
     while l.granted.len() < wanted as usize {
-        let Some(free) = pool.free.take_lowest() else {
+        let Ok(buffer) = p.buffers.acquire(pool, LaneId(lane), p.tick) else {
             break;
         };
-        let buffer = tickpipe_components::id::BufferId(pool.first.0 + free);
-        let i = buffer.index();
-        let Some(memory) = p.buffers.memory[i].take() else {
+        let Some(memory) = p.buffers.memory[buffer.index()].take() else {
             continue;
-        };
-        p.buffers.refs[i] = 1;
-        p.buffers.held[i] = Held {
-            by: LaneId(lane),
-            since: p.tick,
         };
         l.granted.push_back(Granted {
             buffer,
@@ -217,6 +235,10 @@ fn grant(p: &mut PipelineFabric, lane: u32, wanted: u32) -> bool {
             meta: BufferMeta::default(),
         });
     }
-    pool.high_water = pool.high_water.max(pool.count - pool.free.len());
-    !l.granted.is_empty()
+    if l.granted.is_empty() {
+        // A pool that is not committed wakes nobody: the lane is gone with it.
+        let _ = p.buffers.wait(pool, LaneId(lane));
+        return false;
+    }
+    true
 }

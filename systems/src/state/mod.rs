@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use tickpipe_components::fabric::{Fabric, Gate, Input, PipelineFabric, Progress, Trigger};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::graph::{PadCaps, Pads, Place, Target};
-use tickpipe_components::id::{ElementId, PipelineId};
+use tickpipe_components::id::{ElementId, PipelineId, PoolId};
 use tickpipe_components::message::{Message, MessageKind};
 use tickpipe_components::state::State;
 
@@ -327,6 +327,12 @@ fn to_ready(world: &mut World, id: PipelineId, pipeline: Entity) {
         for lane in &mut p.lanes {
             lane.gate = Gate::Closed;
         }
+        // Whoever started a pool stops it; nobody waits for a buffer any more.
+        for pool in (0..p.buffers.pools.len()).map(|i| PoolId(i as u32)) {
+            if let Some(by) = p.buffers.pools[pool.index()].started_by {
+                let _ = p.buffers.stop(pool, by, |_| {});
+            }
+        }
     }
     let motion = match world.resource_mut::<Graphs>().motions.get_mut(id.index()) {
         Some(motion) => motion.take(),
@@ -408,11 +414,12 @@ fn despawn_memory(world: &mut World, id: PipelineId) {
 }
 
 /// What makes an element of this shape ready.
-pub(crate) fn trigger_of(node: &Node) -> Trigger {
-    use crate::element::Flow;
+pub(crate) fn trigger_of(node: &Node, entity: bevy_ecs::world::EntityRef<'_>) -> Trigger {
+    use crate::element::{Flow, Waits};
     match (node.inputs.is_empty(), node.class.terms.flow) {
         (true, _) => Trigger::Free,
         (false, Flow::Lead) => Trigger::Set,
+        (false, _) if node.class.waits(entity) == Waits::All => Trigger::All,
         (false, _) => Trigger::Any,
     }
 }

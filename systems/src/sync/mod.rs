@@ -173,10 +173,11 @@ pub(crate) fn give_back_grants(p: &mut PipelineFabric, lane: u32) {
     let l = &mut p.lanes[lane as usize];
     while let Some(granted) = l.granted.pop_front() {
         let i = granted.buffer.index();
-        // Its own pool, or the one before it.
-        let pool = &mut p.pools[p.buffers.pool[i].index()];
-        p.buffers.refs[i] = 0;
         p.buffers.memory[i] = Some(granted.memory);
-        pool.free.insert(granted.buffer.0 - pool.first.0);
+        // Its own pool, or the one before it; it was granted in this tick.
+        let touched = &mut p.touched;
+        let _ = p
+            .buffers
+            .release(granted.buffer, |lane| touched.insert(lane.0));
     }
 }

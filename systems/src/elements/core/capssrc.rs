@@ -44,6 +44,7 @@ impl Element for CapsSrc {
         "Stands for a source: offers caps and makes buffers without bytes";
     const KLASS: &'static str = "Source";
     const FLOW: Flow = Flow::Separate;
+    const OWNS_POOL: bool = true;
 
     fn pads() -> Vec<PadTemplate> {
         vec![PadTemplate::source("src", Caps::any())]

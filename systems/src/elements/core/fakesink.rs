@@ -1,10 +1,11 @@
 //! `fakesink`: takes everything and shows it to nobody. `sync=true` holds each buffer until its
-//! running time, unless the clock is `free`.
+//! running time, unless the clock is `free`; with `hold=N` it keeps the newest N, as a sink does
+//! that shows a picture until the next.
 //!
 //! `tickpipe launch 'videotestsrc num-buffers=3 ! fakesink'`
 
 use super::FrameHasher;
-use crate::element::{Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
+use crate::element::{Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
@@ -15,6 +16,8 @@ use tickpipe_components::fault::ElementError;
 pub struct FakeSink {
     /// Hold each buffer until its running time.
     pub sync: bool,
+    /// Newest buffers that it keeps before it lets the oldest go.
+    pub hold: u32,
 }
 
 impl Element for FakeSink {
@@ -51,12 +54,24 @@ impl Element for FakeSink {
     }
 
     fn properties() -> Vec<Property<Self>> {
-        vec![crate::field!(
-            Bool,
-            "sync",
-            "Hold each buffer until its running time; the clock `free` never waits",
-            sync
-        )]
+        vec![
+            crate::field!(
+                Bool,
+                "sync",
+                "Hold each buffer until its running time; the clock `free` never waits",
+                sync
+            ),
+            crate::field!(
+                Int(0, 65_536),
+                "hold",
+                "Newest buffers that it keeps before it lets the oldest go",
+                hold
+            ),
+        ]
+    }
+
+    fn retains(&self, _pad: PadAt) -> u32 {
+        self.hold
     }
 
     fn timed(&self) -> bool {
@@ -64,13 +79,16 @@ impl Element for FakeSink {
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
-        Ok(Box::new(Swallow::default()))
+        Ok(Box::new(Swallow {
+            hasher: FrameHasher::default(),
+            hold: self.hold as usize,
+        }))
     }
 }
 
-#[derive(Default)]
 struct Swallow {
     hasher: FrameHasher,
+    hold: usize,
 }
 
 impl Work for Swallow {
@@ -88,12 +106,24 @@ impl Work for Swallow {
                         let meta = *process.meta(buffer);
                         process.record(meta.pts, meta.time_base, hash);
                     }
-                    process.release(buffer);
+                    if self.hold == 0 {
+                        process.release(buffer);
+                    } else {
+                        process.keep(buffer);
+                    }
+                    if process.kept().len() > self.hold
+                        && let Some(oldest) = process.take_kept()
+                    {
+                        process.release(oldest);
+                    }
                     if process.timed() {
                         break;
                     }
                 }
                 None => {
+                    while let Some(kept) = process.take_kept() {
+                        process.release(kept);
+                    }
                     process.finish();
                     break;
                 }

@@ -49,6 +49,7 @@ impl Element for FakeSrc {
     const SUMMARY: &'static str = "Buffers of zeros, as fast as they are taken";
     const KLASS: &'static str = "Source";
     const FLOW: Flow = Flow::Separate;
+    const OWNS_POOL: bool = true;
     const IGNORED: &'static [&'static str] = &[
         "automatic-eos",
         "blocksize",

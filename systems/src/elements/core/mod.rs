@@ -11,8 +11,12 @@ mod fakesink;
 mod fakesrc;
 mod frame_hash;
 mod funnel;
+mod hold;
 mod identity;
+mod join;
 mod queue;
+mod silentsrc;
+mod skip;
 mod tee;
 
 pub use caps_changes::{ChangesError, ChangesErrorKind, MAX_CHANGES, parse_changes};
@@ -25,8 +29,12 @@ pub use fakesink::FakeSink;
 pub use fakesrc::FakeSrc;
 pub(crate) use frame_hash::FrameHasher;
 pub use funnel::Funnel;
+pub use hold::Hold;
 pub use identity::Identity;
+pub use join::Join;
 pub use queue::Queue;
+pub use silentsrc::SilentSrc;
+pub use skip::Skip;
 pub use tee::Tee;
 
 use crate::element::{Registry, RegistryError};
@@ -43,7 +51,11 @@ pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.register::<FakeSink>()?;
     registry.register::<FakeSrc>()?;
     registry.register::<Funnel>()?;
+    registry.register::<Hold>()?;
     registry.register::<Identity>()?;
+    registry.register::<Join>()?;
     registry.register::<Queue>()?;
+    registry.register::<SilentSrc>()?;
+    registry.register::<Skip>()?;
     registry.register::<Tee>()
 }

@@ -69,6 +69,7 @@ impl Element for FileSrc {
     const SUMMARY: &'static str = "The bytes of a file";
     const KLASS: &'static str = "Source/File";
     const FLOW: Flow = Flow::Separate;
+    const OWNS_POOL: bool = true;
     const READY_ONLY: &'static [&'static str] = &["location"];
     const IGNORED: &'static [&'static str] = &["do-timestamp", "name", "parent", "typefind"];
 

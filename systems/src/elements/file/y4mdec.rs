@@ -8,7 +8,8 @@
 
 use super::{y4m_stream, y4m_video};
 use crate::element::{
-    Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, PeekError, Process, Work,
+    Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, PeekError, Process, Proposal,
+    Work,
 };
 use crate::elements::raw_video::{frame_pool, stream_info};
 use bevy_ecs::component::Component;
@@ -20,7 +21,9 @@ use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::time::TimeBase;
 use tickpipe_components::video::{FrameMut, VideoInfo};
-use tickpipe_components::y4m::{Event, Facts, Header, MAX_HEADER_BYTES, ReadError, Reader};
+use tickpipe_components::y4m::{
+    Event, Facts, Header, MAX_FRAME_LINE_BYTES, MAX_HEADER_BYTES, ReadError, Reader,
+};
 
 /// The caps field that carries how a header was written, where that is not canonical.
 pub(super) const STYLE: &str = "y4m-style";
@@ -75,6 +78,7 @@ impl Element for Y4mDec {
     const SUMMARY: &'static str = "Raw video out of a Y4M byte stream";
     const KLASS: &'static str = "Decoder/Video";
     const FLOW: Flow = Flow::Separate;
+    const OWNS_POOL: bool = true;
     const IGNORED: &'static [&'static str] = &["name", "parent"];
 
     fn pads() -> Vec<PadTemplate> {
@@ -119,11 +123,11 @@ impl Element for Y4mDec {
         }
     }
 
-    fn propose_pool(&self, _pad: PadAt, _pads: &PadCapsOf) -> PoolConfig {
-        PoolConfig {
+    fn propose_pool(&self, _pad: PadAt, _pads: &PadCapsOf) -> Proposal {
+        Proposal::from(PoolConfig {
             size: BLOCK,
             ..PoolConfig::default()
-        }
+        })
     }
 
     fn decide_pool(
@@ -137,6 +141,16 @@ impl Element for Y4mDec {
     /// The block that a frame is read from.
     fn retains(&self, _pad: PadAt) -> u32 {
         1
+    }
+
+    /// The blocks of a header and of the frames.
+    fn takes_for(&self, _pad: PadAt, pads: &PadCapsOf, outputs: u64, bytes: usize) -> Option<u64> {
+        let frame = stream_info(pads.source(0)).map_or(0, |i| i.layout.visible_bytes());
+        let frame = (frame + MAX_FRAME_LINE_BYTES) as u64;
+        let all = outputs
+            .saturating_mul(frame)
+            .saturating_add(MAX_HEADER_BYTES as u64);
+        Some(all.div_ceil(bytes.max(1) as u64).saturating_add(1))
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
@@ -235,16 +249,8 @@ impl Decoding {
         self.frames += 1;
         process.push(0, frame);
     }
-}
 
-impl Work for Decoding {
-    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
-        self.info = Some(stream_info(pads.source(0))?);
-        self.caps = pads.source(0).cloned();
-        Ok(())
-    }
-
-    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+    fn decode(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         while process.room(0) > 0 {
             let Some(item) = process.peek(0) else { break };
             let Some(block) = item.as_buffer() else {
@@ -283,14 +289,27 @@ impl Work for Decoding {
         }
         Ok(())
     }
+}
+
+impl Work for Decoding {
+    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
+        self.info = Some(stream_info(pads.source(0))?);
+        self.caps = pads.source(0).cloned();
+        Ok(())
+    }
+
+    fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
+        self.frame = process.take_aside();
+        let outcome = self.decode(process);
+        if let Some(frame) = self.frame.take() {
+            process.put_aside(frame);
+        }
+        outcome
+    }
 
     fn state(&self, visitor: &mut dyn StateVisitor) {
         visitor.unsigned("position", self.reader.position());
         visitor.unsigned("used", self.used as u64);
         visitor.unsigned("frames", self.frames);
-        visitor.signed(
-            "filling",
-            self.frame.as_ref().map_or(-1, |f| f.buffer.0.into()),
-        );
     }
 }

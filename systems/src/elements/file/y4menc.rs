@@ -7,7 +7,7 @@
 
 use super::y4mdec::STYLE;
 use super::{y4m_stream, y4m_video};
-use crate::element::{Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Work};
+use crate::element::{Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Work};
 use crate::elements::raw_video::{frame_of, stream_info};
 use bevy_ecs::component::Component;
 use thiserror::Error;
@@ -53,6 +53,7 @@ impl Element for Y4mEnc {
     const SUMMARY: &'static str = "A Y4M byte stream out of raw video";
     const KLASS: &'static str = "Encoder/Video";
     const FLOW: Flow = Flow::Separate;
+    const OWNS_POOL: bool = true;
     const IGNORED: &'static [&'static str] =
         &["min-force-key-unit-interval", "name", "parent", "qos"];
 
@@ -65,10 +66,6 @@ impl Element for Y4mEnc {
 
     fn accept_caps(&self, pads: &PadCapsOf) -> Result<(), ElementError> {
         header_of(pads.sink(0)).map(drop)
-    }
-
-    fn propose_pool(&self, _pad: PadAt, _pads: &PadCapsOf) -> PoolConfig {
-        PoolConfig::default()
     }
 
     fn decide_pool(

@@ -43,6 +43,7 @@ impl Element for Overlay {
     const SUMMARY: &'static str = "Lays one picture on another";
     const KLASS: &'static str = "Filter/Editor/Video/Compositor";
     const FLOW: Flow = Flow::Lead;
+    const OWNS_POOL: bool = true;
 
     fn pads() -> Vec<PadTemplate> {
         vec![

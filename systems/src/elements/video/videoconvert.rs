@@ -40,6 +40,7 @@ impl Element for VideoConvert {
     const SUMMARY: &'static str = "Converts pixel format and colorimetry";
     const KLASS: &'static str = "Filter/Converter/Video";
     const FLOW: Flow = Flow::Convert;
+    const OWNS_POOL: bool = true;
     const IGNORED: &'static [&'static str] = &[
         "add-borders",
         "alpha-mode",

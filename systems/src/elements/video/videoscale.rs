@@ -57,6 +57,7 @@ impl Element for VideoScale {
     const SUMMARY: &'static str = "Changes the picture size";
     const KLASS: &'static str = "Filter/Converter/Video/Scaler";
     const FLOW: Flow = Flow::Convert;
+    const OWNS_POOL: bool = true;
     const IGNORED: &'static [&'static str] = &[
         "add-borders",
         "alpha-mode",

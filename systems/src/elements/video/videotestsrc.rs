@@ -64,6 +64,7 @@ impl Element for VideoTestSrc {
     const SUMMARY: &'static str = "Test pictures";
     const KLASS: &'static str = "Source/Video";
     const FLOW: Flow = Flow::Separate;
+    const OWNS_POOL: bool = true;
     const MADE_UP: bool = true;
     const IGNORED: &'static [&'static str] = &[
         "animation-mode",

@@ -1,45 +1,4 @@
-//! Pools: what is asked of one, what it has, and which of its buffers are free.
-
-use crate::id::{BufferId, LaneId};
-
-/// Size, number and alignment of a pool's buffers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PoolConfig {
-    /// Bytes of one buffer.
-    pub size: usize,
-    /// Alignment of its first byte; 0 means any.
-    pub align: usize,
-    /// Fewest buffers that will do.
-    pub min: u32,
-    /// Most buffers wanted; 0 means no bound of its own.
-    pub max: u32,
-}
-
-impl PoolConfig {
-    /// What satisfies both (mpipe: size and min are the larger, align the common multiple);
-    /// the smaller of two bounds on the number.
-    pub fn merge(self, other: PoolConfig) -> PoolConfig {
-        let max = match (self.max, other.max) {
-            (0, m) | (m, 0) => m,
-            (a, b) => a.min(b),
-        };
-        PoolConfig {
-            size: self.size.max(other.size),
-            align: lcm(self.align, other.align),
-            min: self.min.max(other.min),
-            max,
-        }
-    }
-}
-
-/// Least common multiple where 0 counts as none; saturates to the larger if it does not fit.
-fn lcm(a: usize, b: usize) -> usize {
-    if a == 0 || b == 0 {
-        return a.max(b);
-    }
-    let g = crate::time::gcd(a as u64, b as u64) as usize;
-    (a / g).checked_mul(b).unwrap_or(a.max(b))
-}
+//! Which buffers of a pool are free. Pure.
 
 /// Which buffers of a pool are free: a bit each. The lowest free one is handed out first, so the
 /// order in which they came back does not matter.
@@ -131,59 +90,11 @@ impl FreeSet {
     }
 }
 
-/// A pool in the fabric.
-#[derive(Clone, Debug)]
-pub struct Pool {
-    /// What it was decided to be.
-    pub config: PoolConfig,
-    /// Its buffers are `first .. first + count`.
-    pub first: BufferId,
-    /// How many buffers it has.
-    pub count: u32,
-    /// Which of them are free, counted from `first`.
-    pub free: FreeSet,
-    /// The element that owns it.
-    pub owner: LaneId,
-    /// The most buffers that were ever out at once.
-    pub high_water: u32,
-}
-
-impl Pool {
-    /// Whether a buffer is one of this pool's.
-    pub fn owns(&self, buffer: BufferId) -> bool {
-        (self.first.0..self.first.0 + self.count).contains(&buffer.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
-
-    #[test]
-    fn merge_takes_what_satisfies_both() {
-        let a = PoolConfig {
-            size: 10,
-            align: 4,
-            min: 1,
-            max: 0,
-        };
-        let b = PoolConfig {
-            size: 8,
-            align: 6,
-            min: 3,
-            max: 5,
-        };
-        let want = PoolConfig {
-            size: 10,
-            align: 12,
-            min: 3,
-            max: 5,
-        };
-        assert_eq!(a.merge(b), want);
-        assert_eq!(b.merge(a), want);
-    }
 
     proptest! {
         #[test]

@@ -1,0 +1,240 @@
+//! How many buffers a pool needs, with the arithmetic, and how many it gets: pure.
+
+use super::meet::Meetings;
+use super::plan::{PoolPlan, passes};
+use crate::element::{Buffers, PadAt, PoolBounds};
+use crate::state::Topology;
+use bevy_ecs::world::World;
+use core::fmt;
+use thiserror::Error;
+use tickpipe_components::fault::{Code, Domain, ElementError};
+use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
+use tickpipe_components::pool::PoolConfig;
+
+/// One summand of what a pool needs: who may hold how many of its buffers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// Whose it is.
+    pub element: String,
+    /// How many buffers.
+    pub buffers: u32,
+    /// Whom the element waits for with them, if it keeps them for no reason of its own.
+    pub waits_for: Option<String>,
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.element, self.buffers)?;
+        match &self.waits_for {
+            Some(on) => write!(f, " until {on} has its next"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A pool that cannot be as it must.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum PoolError {
+    /// More buffers are needed than its owner may have.
+    #[error("pool {pool} needs {need} buffers ({arithmetic}) and may have {max}")]
+    TooFew {
+        /// The pool.
+        pool: String,
+        /// What is needed.
+        need: u64,
+        /// The sum, term by term.
+        arithmetic: String,
+        /// The most that it may have.
+        max: u32,
+    },
+    /// Its owner granted fewer than are needed.
+    #[error("pool {pool} needs {need} buffers ({arithmetic}) and was granted {granted}")]
+    Granted {
+        /// The pool.
+        pool: String,
+        /// What is needed.
+        need: u64,
+        /// The sum, term by term.
+        arithmetic: String,
+        /// What was granted.
+        granted: u32,
+    },
+    /// It cannot be configured or committed.
+    #[error("pool {pool}: {error}")]
+    Use {
+        /// The pool.
+        pool: String,
+        /// Why.
+        error: tickpipe_components::pool::PoolUseError,
+    },
+    /// It would pass a limit.
+    #[error(transparent)]
+    Limit(#[from] LimitExceeded),
+}
+
+impl From<PoolError> for ElementError {
+    fn from(error: PoolError) -> ElementError {
+        let code = match error {
+            PoolError::Limit(_) => Code::Limit,
+            _ => Code::Refused,
+        };
+        ElementError::new(Domain::Pool, code, error)
+    }
+}
+
+/// The sum, term by term: `videotestsrc0 1 + mix 1`.
+pub fn arithmetic(needs: &[Need]) -> String {
+    let terms: Vec<String> = needs.iter().map(Need::to_string).collect();
+    terms.join(" + ")
+}
+
+/// Finds where buffers of a pool can come to.
+pub(super) struct Reaches<'a> {
+    topology: &'a Topology,
+    buffers: &'a [Buffers],
+    /// Per link the last node that was looked at and led to it: before it, and behind it.
+    before: Vec<usize>,
+    behind: Vec<usize>,
+}
+
+impl<'a> Reaches<'a> {
+    pub(super) fn new(topology: &'a Topology, buffers: &'a [Buffers]) -> Self {
+        let none = vec![usize::MAX; topology.links.len()];
+        Reaches {
+            topology,
+            buffers,
+            before: none.clone(),
+            behind: none,
+        }
+    }
+
+    /// Whether what arrives on sink pad 0 may be held by another branch too.
+    pub(super) fn shared_before(&mut self, node: usize) -> bool {
+        let topology = self.topology;
+        let mut open: Vec<usize> = topology.nodes[node]
+            .inputs
+            .iter()
+            .take(1)
+            .copied()
+            .collect();
+        while let Some(link) = open.pop() {
+            if core::mem::replace(&mut self.before[link], node) == node {
+                continue;
+            }
+            let from = topology.links[link].from.node;
+            let n = &topology.nodes[from];
+            if n.outputs.len() > 1 {
+                return true;
+            }
+            let inputs = n.inputs.iter().enumerate();
+            let passed = inputs.filter(|(pad, _)| passes(self.buffers[from], *pad));
+            open.extend(passed.map(|(_, link)| link));
+        }
+        false
+    }
+
+    /// The links that buffers of a node's pool can come to, ascending: several ways to one are one.
+    pub(super) fn of(&mut self, node: usize) -> Vec<usize> {
+        let topology = self.topology;
+        let mut links = Vec::new();
+        let mut open: Vec<usize> = topology.nodes[node].outputs.clone();
+        while let Some(link) = open.pop() {
+            if core::mem::replace(&mut self.behind[link], node) == node {
+                continue;
+            }
+            links.push(link);
+            let to = topology.links[link].to;
+            if passes(self.buffers[to.node], to.index) {
+                open.extend(&topology.nodes[to.node].outputs);
+            }
+        }
+        links.sort_unstable();
+        links
+    }
+}
+
+/// Sums up what a pool needs, and says how many buffers it gets.
+pub(super) fn size(
+    world: &World,
+    topology: &Topology,
+    meetings: &Meetings<'_>,
+    reach: &[usize],
+    limits: &Limits,
+    plan: &mut PoolPlan,
+) -> Result<(), PoolError> {
+    let owner = &topology.nodes[plan.node];
+    let bounds = world.get::<PoolBounds>(owner.entity);
+    let own = bounds.map_or(0, |b| b.min).max(1);
+    plan.needs.push(Need {
+        element: owner.name.clone(),
+        buffers: own,
+        waits_for: None,
+    });
+    let mut kept_by = Vec::new();
+    for &link in reach {
+        let to = topology.links[link].to;
+        let n = &topology.nodes[to.node];
+        let entity = world.entity(n.entity);
+        let kept = n.class.retains(entity, PadAt::sink(to.index));
+        if kept > 0 {
+            kept_by.push(Need {
+                element: n.name.clone(),
+                buffers: kept,
+                waits_for: None,
+            });
+        }
+        if let Some((waiting, other)) = meetings.waiting(link, reach) {
+            kept_by.push(Need {
+                element: n.name.clone(),
+                buffers: u32::try_from(waiting).unwrap_or(u32::MAX),
+                waits_for: Some(topology.to_name(world, other)),
+            });
+        }
+    }
+    kept_by.sort_by(|a, b| (&a.element, &a.waits_for).cmp(&(&b.element, &b.waits_for)));
+    plan.needs.extend(kept_by);
+    let (name, config) = (plan.name.clone(), plan.config);
+    let need: u64 = plan.needs.iter().map(|n| u64::from(n.buffers)).sum();
+    let wanted = need.max(config.min.into());
+    if config.max > 0 && wanted > u64::from(config.max) {
+        let mut terms = arithmetic(&plan.needs);
+        if need < wanted {
+            terms = format!("{terms}, and at least {wanted} are asked for downstream");
+        }
+        return Err(PoolError::TooFew {
+            pool: name,
+            need: wanted,
+            arithmetic: terms,
+            max: config.max,
+        });
+    }
+    limits.check(
+        Limit::PoolBuffers,
+        &format!("buffers of pool {name} ({})", arithmetic(&plan.needs)),
+        wanted,
+    )?;
+    let size = (config.size.max(1) as u64).saturating_add(config.prefix as u64);
+    let wanted = wanted.max(config.count.into());
+    let bytes = size.saturating_mul(wanted);
+    limits.check(Limit::PoolBytes, &format!("bytes of pool {name}"), bytes)?;
+    let mut most = limits.get(Limit::PoolBuffers);
+    if config.max > 0 {
+        most = most.min(config.max.into());
+    }
+    let affordable = limits.get(Limit::SlackBytes) / size;
+    let mut slack = (reach.len() as u64 * limits.get(Limit::Quantum)).min(affordable);
+    if config.count > 0 {
+        // Who says how many it wants gets no more.
+        slack = 0;
+    }
+    let count = (wanted + slack).min(most.max(wanted)).max(wanted);
+    plan.slack = (count - need) as u32;
+    let config = PoolConfig {
+        count: count as u32,
+        size: config.size.max(1),
+        align: config.align.max(1),
+        ..config
+    };
+    plan.config = config.rounded();
+    Ok(())
+}
