@@ -58,7 +58,7 @@ limits! {
     Elements: "elements", 1_000_000, 1, 10_000_000,
         "elements of one pipeline", "CONFIG children per bin";
     TeePads: "tee-pads", 1_024, 1, 65_535,
-        "source pads of a tee", "CONFIG tee pads";
+        "pads on request of one element, such as a tee's", "CONFIG tee pads";
     BusMessages: "bus-messages", 256, 1, 1_048_576,
         "messages that a bus holds", "";
     CapsWork: "caps-work", 10_000_000, 1_000, 1 << 40,
@@ -69,6 +69,12 @@ limits! {
         "choices that elements may refuse in one negotiation", "";
     EnumCaps: "enum-caps", 65_535, 1, 65_535,
         "answers of one pad to enum_caps or transform_caps", "index beyond 65535";
+    Buffers: "buffers", 4_194_304, 1, 1 << 30,
+        "buffers of all pools of one pipeline", "";
+    Memory: "memory", 1 << 40, 1, 1 << 50,
+        "bytes that a graph takes once it has started; --max-memory sets it", "";
+    NameBytes: "name-bytes", 1_024, 1, 65_536,
+        "bytes of the name of an element or bin", "";
 }
 
 /// A value for a limit that cannot be.

@@ -375,7 +375,11 @@ impl Engine {
     }
 
     /// Makes a bin inside a pipeline, or inside another bin of it.
-    pub(crate) fn create_bin(&mut self, parent: Entity, name: &str) -> Entity {
+    ///
+    /// # Errors
+    /// [`BuildError::Limit`] if its name is too long.
+    pub(crate) fn create_bin(&mut self, parent: Entity, name: &str) -> Result<Entity, BuildError> {
+        check_name(self.world.resource::<Limits>(), name)?;
         let bin = Bin {
             name: name.to_owned(),
         };
@@ -386,7 +390,7 @@ impl Engine {
         if let Some(mut members) = self.world.get_mut::<Members>(parent) {
             members.0.push(entity);
         }
-        entity
+        Ok(entity)
     }
 
     pub(crate) fn add_to(
@@ -412,6 +416,7 @@ impl Engine {
         let count = known.map_or(0, |known| known.ids.len()) as u64 + 1;
         let limits = self.world.resource::<Limits>();
         limits.check(Limit::Elements, "elements of the pipeline", count)?;
+        check_name(limits, &name)?;
         if let Some(mut known) = self.world.get_mut::<Known>(pipeline.entity) {
             if known.names.contains(&name) {
                 return Err(BuildError::DuplicateName(name));
@@ -461,6 +466,13 @@ impl Engine {
             .copied()
             .unwrap_or_default()
     }
+}
+
+/// Checks the length of a name, of which the error shows the beginning.
+fn check_name(limits: &Limits, name: &str) -> Result<(), LimitExceeded> {
+    let start: String = name.chars().take(24).collect();
+    let what = format!("bytes of the name `{start}…`");
+    limits.check(Limit::NameBytes, &what, name.len() as u64)
 }
 
 /// Ids and names in use in a pipeline, so that adding stays linear. Names are only looked up, never

@@ -91,7 +91,7 @@ impl Engine {
             .map(|w| launch::render_warning(text, w))
             .collect();
         let pipeline = self.create_pipeline(name);
-        let bins = self.make_bins(pipeline, &description);
+        let bins = self.make_bins(pipeline, &description)?;
         let mut elements = Vec::with_capacity(description.elements.len());
         for (i, spec) in description.elements.iter().enumerate() {
             let build = |span| {
@@ -135,14 +135,22 @@ impl Engine {
         Ok((pipeline, warnings))
     }
 
-    fn make_bins(&mut self, pipeline: PipelineHandle, description: &Description) -> Vec<Entity> {
+    fn make_bins(
+        &mut self,
+        pipeline: PipelineHandle,
+        description: &Description,
+    ) -> Result<Vec<Entity>, LaunchGraphError> {
         let mut bins: Vec<Entity> = Vec::with_capacity(description.bins.len());
         for (i, spec) in description.bins.iter().enumerate() {
             let parent = spec.parent.and_then(|p| bins.get(p).copied());
             let name = spec.name.clone().unwrap_or_else(|| format!("bin{i}"));
-            bins.push(self.create_bin(parent.unwrap_or(pipeline.entity), &name));
+            let made = self.create_bin(parent.unwrap_or(pipeline.entity), &name);
+            bins.push(made.map_err(|error| LaunchGraphError::Build {
+                error: Box::new(error),
+                span: spec.span,
+            })?);
         }
-        bins
+        Ok(bins)
     }
 
     fn make_links(

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::limits::Limits;
-use tickpipe_systems::allocate::{PoolPlan, arithmetic, plan_memory};
+use tickpipe_systems::allocate::{Footprint, Need, PoolPlan, arithmetic, check_pool, plan_memory};
 use tickpipe_systems::element::Flow;
 use tickpipe_systems::negotiate::{
     Cost, Failure, LinkView, NegotiationError, Solution, reasons, solve, views,
@@ -36,10 +36,21 @@ pub struct Plan {
     pub links: Vec<LinkPlan>,
     /// Pools in graph order.
     pub pools: Vec<PoolPlan>,
+    /// Bytes that the graph takes once it has started.
+    pub memory: Footprint,
     /// Converters that change something.
     pub conversions: Vec<Conversion>,
     /// What all links cost together: the least that any answer costs.
     pub cost: Cost,
+    /// By the element that fills them, the names of those whose pools other elements fill.
+    pub owners: BTreeMap<usize, String>,
+}
+
+/// Offset, stride and rows of each plane.
+fn planes(pool: &PoolPlan) -> Vec<[u64; 3]> {
+    let planes = pool.layout.iter().flat_map(|l| l.planes());
+    let numbers = planes.map(|p| [p.offset(), p.stride(), p.rows()].map(|n| n as u64));
+    numbers.collect()
 }
 
 /// What a converter changes.
@@ -118,6 +129,8 @@ pub struct PlanReport {
     pub conversions: Vec<Conversion>,
     /// Pools in graph order.
     pub pools: Vec<PoolCount>,
+    /// What the graph takes in memory once it has started.
+    pub memory: Option<MemoryReport>,
     /// Pads that cannot agree.
     pub conflict: Option<ConflictReport>,
     /// Why there is no plan, in words.
@@ -153,8 +166,71 @@ pub struct PoolCount {
     pub size: u64,
     /// Alignment in bytes.
     pub align: u64,
+    /// Bytes in front of each.
+    pub prefix: u64,
     /// How many it needs at least, and why.
     pub needs: String,
+    /// The same, term by term: who may hold how many.
+    pub holders: Vec<HolderCount>,
+    /// The sum of what is needed.
+    pub need: u64,
+    /// Most buffers that it may have; null for no bound of its own.
+    pub max: Option<u64>,
+    /// The element whose pool it is, where that is not who fills it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// Offset, stride and rows of each plane of a raw picture.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub planes: Vec<[u64; 3]>,
+}
+
+/// One term of what a pool needs.
+#[derive(Clone, Debug, Serialize)]
+pub struct HolderCount {
+    /// The element.
+    pub element: String,
+    /// How many buffers it may hold.
+    pub buffers: u64,
+    /// Whom it waits for with them, if it keeps them for no reason of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
+}
+
+impl HolderCount {
+    fn of(need: &Need) -> HolderCount {
+        HolderCount {
+            element: need.element.clone(),
+            buffers: need.buffers.into(),
+            waits_for: need.waits_for.clone(),
+        }
+    }
+}
+
+/// What a graph takes in memory, in bytes.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct MemoryReport {
+    /// Buffers of all pools.
+    pub buffers: u64,
+    /// What is known of each buffer.
+    pub records: u64,
+    /// Queues of links.
+    pub queues: u64,
+    /// Elements, pads, links.
+    pub elements: u64,
+    /// All of it.
+    pub total: u64,
+}
+
+impl MemoryReport {
+    fn of(memory: &Footprint) -> MemoryReport {
+        MemoryReport {
+            buffers: memory.buffers,
+            records: memory.records,
+            queues: memory.queues,
+            elements: memory.elements,
+            total: memory.total(),
+        }
+    }
 }
 
 fn losses(cost: &Cost) -> BTreeMap<&'static str, u64> {
@@ -178,6 +254,7 @@ impl PlanReport {
             links: Vec::new(),
             conversions: Vec::new(),
             pools: Vec::new(),
+            memory: None,
             conflict: None,
             error: None,
             trace: None,
@@ -200,9 +277,16 @@ impl PlanReport {
                     buffers: p.config.count.into(),
                     size: p.config.size as u64,
                     align: p.config.align as u64,
+                    prefix: p.config.prefix as u64,
                     needs: arithmetic(&p.needs),
+                    holders: p.needs.iter().map(HolderCount::of).collect(),
+                    need: p.need().into(),
+                    max: (p.config.max > 0).then(|| p.config.max.into()),
+                    owner: plan.owners.get(&p.node).cloned(),
+                    planes: planes(p),
                 });
                 report.pools = pools.collect();
+                report.memory = Some(MemoryReport::of(&plan.memory));
             }
             Err(error) => {
                 report.verdict = error.verdict();
@@ -239,6 +323,13 @@ impl Engine {
         })?;
         let memory = plan_memory(&self.world, &topology, &solution, limits)
             .map_err(|e| element(e.node, e.error))?;
+        // What owners would refuse or not grant is told here too; nothing is made.
+        for pool in &memory.pools {
+            check_pool(&self.world, &topology, pool).map_err(|e| element(pool.owner, e.into()))?;
+        }
+        let foreign = memory.pools.iter().filter(|p| p.owner != p.node);
+        let owners = foreign.map(|p| (p.node, topology.nodes[p.owner].name.clone()));
+        let owners = owners.collect();
         let links = (0..topology.links.len()).map(|i| LinkPlan {
             from: topology.from_name(&self.world, i),
             to: topology.to_name(&self.world, i),
@@ -248,6 +339,8 @@ impl Engine {
         Ok(Plan {
             links: links.collect(),
             pools: memory.pools,
+            memory: memory.footprint,
+            owners,
             conversions: self.conversions(&topology, &solution),
             cost: solution.cost,
         })
@@ -334,17 +427,51 @@ impl fmt::Display for Plan {
             }
         }
         for pool in &self.pools {
-            writeln!(
-                f,
-                "pool {}: {} buffers of {} bytes (needs {}: {}; {} more to work side by side)",
-                pool.name,
-                pool.config.count,
-                pool.config.size,
-                pool.need(),
-                arithmetic(&pool.needs),
-                pool.slack
-            )?;
+            write_pool(f, pool, self.owners.get(&pool.node))?;
         }
-        Ok(())
+        let memory = &self.memory;
+        writeln!(
+            f,
+            "memory: {} bytes ({} of buffers, {} of their records, {} of queues, {} of elements)",
+            memory.total(),
+            memory.buffers,
+            memory.records,
+            memory.queues,
+            memory.elements
+        )
     }
+}
+
+fn write_pool(f: &mut fmt::Formatter<'_>, pool: &PoolPlan, owner: Option<&String>) -> fmt::Result {
+    let config = &pool.config;
+    write!(
+        f,
+        "pool {}: {} buffers of {} bytes (needs {}: {}; {} more to work side by side)",
+        pool.name,
+        config.count,
+        config.size,
+        pool.need(),
+        arithmetic(&pool.needs),
+        pool.slack
+    )?;
+    if config.max > 0 {
+        write!(f, ", at most {}", config.max)?;
+    }
+    if config.align > 1 {
+        write!(f, ", aligned to {}", config.align)?;
+    }
+    if config.prefix > 0 {
+        write!(f, ", {} bytes in front of each", config.prefix)?;
+    }
+    if let Some(owner) = owner {
+        write!(f, ", of {owner}")?;
+    }
+    writeln!(f)?;
+    let planes = planes(pool);
+    if config.stride_align > 0 && !planes.is_empty() {
+        let plane = |p: &[u64; 3]| format!("{} rows of {} bytes from byte {}", p[2], p[1], p[0]);
+        let planes: Vec<String> = planes.iter().map(plane).collect();
+        writeln!(f, "  planes: {}", planes.join(", "))?;
+    }
+    Ok(())
 }

@@ -138,6 +138,10 @@ pub(crate) struct LimitFlags {
     /// Set a limit; `tickpipe inspect --limits` lists them
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
     pub limits: Vec<(String, u64)>,
+    /// Refuse a graph that takes more memory: bytes, or with K, M, G or T (of 1024); the same as
+    /// --limit memory=N
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub max_memory: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -185,6 +189,29 @@ fn limit(text: &str) -> Result<(String, u64), String> {
     Ok((name.to_owned(), value))
 }
 
+/// A number of bytes, `64M`, `64MiB` or `67108864`, within what the limit `memory` can be.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &text[digits.len()..];
+    let shift = match unit.trim_end_matches("iB").trim_end_matches('B') {
+        "" => 0,
+        "k" | "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(format!("`{unit}` is none of K, M, G, T")),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("`{digits}` is not a whole number"))?;
+    let value = number.saturating_mul(1 << shift);
+    let mut limits = Limits::default();
+    match limits.set_named("memory", value) {
+        Ok(()) => Ok(value),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +220,32 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        for (text, want) in [
+            ("1", 1),
+            ("64M", 64 << 20),
+            ("64MiB", 64 << 20),
+            ("2kB", 2048),
+            ("1T", 1 << 40),
+        ] {
+            assert_eq!(bytes(text), Ok(want), "{text}");
+        }
+        for (text, want) in [
+            ("", "`` is not a whole number"),
+            ("-1", "`-1` is not a whole number"),
+            ("1.5G", "`1.5` is not a whole number"),
+            ("3Q", "`Q` is none of K, M, G, T"),
+            ("0", "limit memory=0 is outside 1..=1125899906842624"),
+            (
+                "99999999T",
+                "limit memory=18446744073709551615 is outside 1..=1125899906842624",
+            ),
+        ] {
+            assert_eq!(bytes(text), Err(want.to_owned()), "{text}");
+        }
     }
 
     #[test]

@@ -110,8 +110,9 @@ fn load(
 
 /// What limits alone change.
 pub(crate) fn only_limits(limits: &LimitFlags) -> Overrides {
+    let memory = limits.max_memory.map(|bytes| ("memory".to_owned(), bytes));
     Overrides {
-        limits: limits.limits.clone(),
+        limits: limits.limits.iter().cloned().chain(memory).collect(),
         ..Overrides::default()
     }
 }

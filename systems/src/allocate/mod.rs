@@ -4,12 +4,14 @@
 
 mod change;
 mod commit;
+mod footprint;
 mod meet;
 mod migrate;
 mod need;
 mod plan;
 
 pub use commit::check_pool;
+pub use footprint::Footprint;
 pub use need::{Need, PoolError, arithmetic};
 pub use plan::{MemoryError, MemoryPlan, PoolPlan, plan_memory};
 

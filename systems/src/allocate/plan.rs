@@ -1,6 +1,7 @@
 //! Decides all pools of a graph, downstream first, and how long its links are: a pure function of
 //! graph, caps and limits.
 
+use super::footprint::Footprint;
 use super::meet::Meetings;
 use super::need::{self, Need, PoolError};
 use crate::element::{Buffers, Flow, PadAt, PoolBounds, Proposal};
@@ -49,6 +50,8 @@ pub struct MemoryPlan {
     pub buffers: Vec<Buffers>,
     /// Items that each link holds.
     pub capacities: Vec<usize>,
+    /// Bytes of all of it.
+    pub footprint: Footprint,
 }
 
 impl MemoryPlan {
@@ -131,11 +134,41 @@ pub fn plan_memory(
         })?;
         pools.push(plan);
     }
-    Ok(MemoryPlan {
+    let mut plan = MemoryPlan {
         pools,
         buffers,
         capacities,
-    })
+        footprint: Footprint::default(),
+    };
+    plan.footprint = Footprint::of(topology, &plan, limits);
+    within_limits(&plan, limits)?;
+    Ok(plan)
+}
+
+/// Whether a graph has no more buffers, and takes no more memory, than it may.
+fn within_limits(plan: &MemoryPlan, limits: &Limits) -> Result<(), MemoryError> {
+    // Told of the element whose pool is the largest.
+    let bytes = |pool: &&PoolPlan| pool.config.size as u64 * u64::from(pool.config.count);
+    let largest = plan.pools.iter().rev().max_by_key(bytes);
+    let node = largest.map_or(0, |pool| pool.node);
+    let refused = |error| MemoryError {
+        node,
+        error: PoolError::Limit(error).into(),
+    };
+    let buffers = plan.pools.iter().map(|p| u64::from(p.config.count)).sum();
+    let what = "buffers of all pools of the graph";
+    limits
+        .check(Limit::Buffers, what, buffers)
+        .map_err(refused)?;
+    let what = match largest {
+        None => "bytes of the graph".to_owned(),
+        Some(pool) => format!(
+            "bytes of the graph, of which pool {} has {} buffers of {} bytes",
+            pool.name, pool.config.count, pool.config.size
+        ),
+    };
+    let total = plan.footprint.total();
+    limits.check(Limit::Memory, &what, total).map_err(refused)
 }
 
 /// Where each element's buffers come from, and who downstream offers it a pool.

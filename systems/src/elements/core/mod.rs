@@ -18,6 +18,8 @@ mod queue;
 mod silentsrc;
 mod skip;
 mod tee;
+mod work;
+mod work_time;
 
 pub use caps_changes::{ChangesError, ChangesErrorKind, MAX_CHANGES, parse_changes};
 pub use capsfilter::CapsFilter;
@@ -36,6 +38,7 @@ pub use queue::Queue;
 pub use silentsrc::SilentSrc;
 pub use skip::Skip;
 pub use tee::Tee;
+pub use work::WorkElement;
 
 use crate::element::{Registry, RegistryError};
 
@@ -57,5 +60,6 @@ pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.register::<Queue>()?;
     registry.register::<SilentSrc>()?;
     registry.register::<Skip>()?;
-    registry.register::<Tee>()
+    registry.register::<Tee>()?;
+    registry.register::<WorkElement>()
 }

@@ -1,0 +1,108 @@
+//! What a graph takes in memory once it has started, known before: a pure function of its plan.
+//!
+//! Counted are the buffers of all pools, their records, the queues of all links, and the elements
+//! with their pads, links and lists. What elements allocate for themselves, such as the tables of a
+//! scaler, and what a report keeps of each frame is not.
+
+use super::plan::{MemoryPlan, PoolPlan};
+use crate::element::Buffers;
+use crate::pipelines::WorkSlot;
+use crate::state::Topology;
+use core::mem::size_of;
+use tickpipe_components::buffer::{BufferMeta, BufferSlot};
+use tickpipe_components::fabric::{Granted, Held, Input, Item, Lane, Output};
+use tickpipe_components::id::{BufferId, PoolId};
+use tickpipe_components::limits::{Limit, Limits};
+use tickpipe_components::memory::Memory;
+use tickpipe_components::pool::Pool;
+
+/// Bytes of an entity's row, its place and what finds it, beside its components (measured: see the
+/// benchmark `pools`).
+const ENTITY: u64 = 64;
+/// Bytes of an element's components, name and settings, and of a pad's and a link's.
+const ELEMENT: u64 = 640;
+const PAD: u64 = 160;
+const LINK: u64 = 48;
+
+/// Bytes that a graph takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Buffers of all pools, with prefix and slack for alignment.
+    pub buffers: u64,
+    /// What is known of each buffer, and the pools.
+    pub records: u64,
+    /// Queues of links.
+    pub queues: u64,
+    /// Elements, pads and links, and the lists of a tick.
+    pub elements: u64,
+}
+
+impl Footprint {
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        let parts = [self.buffers, self.records, self.queues, self.elements];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Of a planned graph.
+    pub(super) fn of(topology: &Topology, plan: &MemoryPlan, limits: &Limits) -> Footprint {
+        let quantum = limits.get(Limit::Quantum);
+        let mut all = Footprint::default();
+        for pool in &plan.pools {
+            all.buffers = all.buffers.saturating_add(buffers(pool));
+            all.records = all.records.saturating_add(records(pool));
+        }
+        for &capacity in &plan.capacities {
+            all.queues += ((capacity as u64 + 1).next_power_of_two()) * size_of::<Item>() as u64;
+        }
+        for (node, n) in topology.nodes.iter().enumerate() {
+            all.elements += element(n.inputs.len(), n.outputs.len(), quantum, plan.buffers[node]);
+            all.elements += n.name.len() as u64 * 2;
+        }
+        all
+    }
+}
+
+/// Bytes of a pool's buffers.
+fn buffers(pool: &PoolPlan) -> u64 {
+    let c = pool.config;
+    let one = (c.size as u64)
+        .saturating_add(c.prefix as u64)
+        .saturating_add(c.align.saturating_sub(1) as u64);
+    one.saturating_mul(c.count.into())
+}
+
+/// Bytes of what is known of a pool and its buffers.
+fn records(pool: &PoolPlan) -> u64 {
+    let one = size_of::<BufferMeta>()
+        + size_of::<u32>()
+        + size_of::<Held>()
+        + size_of::<PoolId>()
+        + size_of::<Option<Memory>>()
+        + size_of::<u64>()
+        + size_of::<BufferSlot>();
+    // Arrays grow by doubling.
+    let one = 2 * one as u64 + ENTITY;
+    one.saturating_mul(pool.config.count.into()) + size_of::<Pool>() as u64 + ENTITY
+}
+
+/// Bytes of an element with so many linked pads.
+fn element(inputs: usize, outputs: usize, quantum: u64, buffers: Buffers) -> u64 {
+    let more = |count: usize, size: usize| count.saturating_sub(1) as u64 * size as u64;
+    let lane = size_of::<Lane>() as u64
+        + size_of::<WorkSlot>() as u64
+        + more(inputs, size_of::<Input>())
+        + more(outputs, size_of::<Output>());
+    let staged = outputs as u64 * (quantum + 1) * size_of::<Item>() as u64;
+    let released = if inputs > 0 { 5 * quantum } else { quantum } * size_of::<BufferId>() as u64;
+    let retained = outputs.saturating_sub(1) as u64 * quantum * size_of::<BufferId>() as u64;
+    let lists = match buffers {
+        Buffers::Passed => 1,
+        Buffers::Own(_) => 2,
+        Buffers::InPlace(_) => 3,
+    };
+    let granted = lists * quantum * size_of::<Granted>() as u64;
+    let pads = (inputs + outputs) as u64 * (PAD + ENTITY);
+    let links = outputs as u64 * (LINK + ENTITY);
+    lane + staged + released + retained + granted + ELEMENT + ENTITY + pads + links
+}
