@@ -2,6 +2,7 @@
 
 use crate::time::TimeBase;
 use bevy_ecs::component::Component;
+use thiserror::Error;
 
 bitflags::bitflags! {
     /// Marks on a buffer. Cleared when the buffer returns to its pool.
@@ -40,7 +41,97 @@ pub struct BufferMeta {
     pub flags: BufferFlags,
 }
 
+/// When a buffer begins and ends, in units of its time base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its first instant.
+    pub start: i64,
+    /// The first instant behind it.
+    pub stop: i64,
+    /// Whether the buffer says so; if not, `stop` is one unit behind `start`.
+    pub has_stop: bool,
+}
+
+/// A buffer's times that are not known, or cannot be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SpanError {
+    /// No time is known (DirectShow: `SAMPLE_TIME_NOT_SET`).
+    #[error("the buffer has no time")]
+    NotSet,
+    /// The end or the duration is no 64 bit number.
+    #[error("start {start} and {what} {value} are too far apart for a time of 64 bits")]
+    TooFar {
+        /// The start.
+        start: i64,
+        /// What the other is: `stop` or `duration`.
+        what: &'static str,
+        /// The other.
+        value: i64,
+    },
+}
+
+/// A number of valid bytes that a buffer cannot have (DirectShow: `BUFFER_OVERFLOW`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("length {len} is outside of 0..={size}, the size of the buffer")]
+pub struct LengthError {
+    /// What was asked.
+    pub len: i64,
+    /// The most that it has.
+    pub size: usize,
+}
+
 impl BufferMeta {
+    /// When the buffer begins and ends (DirectShow `GetTime`). One with a start only ends one unit
+    /// later, and the answer says that this is made up.
+    ///
+    /// # Errors
+    /// [`SpanError`].
+    pub fn span(&self) -> Result<Span, SpanError> {
+        let start = self.pts.ok_or(SpanError::NotSet)?;
+        let lasts = self.duration.unwrap_or(1);
+        let stop = start.checked_add(lasts).ok_or(SpanError::TooFar {
+            start,
+            what: "duration",
+            value: lasts,
+        })?;
+        Ok(Span {
+            start,
+            stop,
+            has_stop: self.duration.is_some(),
+        })
+    }
+
+    /// Sets when the buffer begins and ends (DirectShow `SetTime`); without a start both are
+    /// forgotten, whatever the end is. An end before the start is kept as it is said. There is no
+    /// media time besides.
+    ///
+    /// # Errors
+    /// [`SpanError::TooFar`]: nothing is changed.
+    pub fn set_span(&mut self, start: Option<i64>, stop: Option<i64>) -> Result<(), SpanError> {
+        let lasts = match (start, stop) {
+            (Some(start), Some(stop)) => {
+                Some(stop.checked_sub(start).ok_or(SpanError::TooFar {
+                    start,
+                    what: "stop",
+                    value: stop,
+                })?)
+            }
+            _ => None,
+        };
+        (self.pts, self.duration) = (start, lasts);
+        Ok(())
+    }
+
+    /// Sets the number of valid bytes of a buffer of `size` bytes.
+    ///
+    /// # Errors
+    /// [`LengthError`]: it is negative or beyond the size; nothing is changed.
+    pub fn set_len(&mut self, len: i64, size: usize) -> Result<(), LengthError> {
+        let fits = usize::try_from(len).ok().filter(|l| *l <= size);
+        self.len = fits.ok_or(LengthError { len, size })?;
+        Ok(())
+    }
+
     /// What a return to the pool does: times, index and flags are forgotten, the number of valid
     /// bytes stays (DirectShow allocator: the actual length persists into the next use).
     pub fn reset(&mut self) {

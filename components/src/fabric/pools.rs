@@ -2,9 +2,16 @@
 //!
 //! The rules are DirectShow's of an allocator, and mpipe's of who starts and stops a pool and of
 //! its two configurations. It may touch the buffer table.
+//!
+//! Otherwise than in DirectShow: any alignment up to [`MAX_ALIGN`] is good, not only powers of
+//! two; waiting is noted and no thread is blocked, and all who wait are woken, lowest first; caps
+//! travel between buffers, so none is reset; a media time there is none. Otherwise than in mpipe:
+//! a backing cannot fail to stop, and a pool that was decommitted but not stopped can be given
+//! another configuration.
 
 use super::table::{BufferTable, Held};
 use crate::id::{BufferId, LaneId, PoolId};
+use crate::memory::Memory;
 use crate::pool::{Backing, MAX_ALIGN, Pool, PoolConfig, PoolUseError, Refused};
 
 /// The most bytes that a buffer has with its prefix.
@@ -68,8 +75,10 @@ impl BufferTable {
         if pool.committed {
             return Ok(());
         }
-        let reused = pool.decommitting || pool.allocated == Some(pool.live);
-        if !reused {
+        if pool.decommitting {
+            // A stop in between does not change what the memory was made for.
+            pool.live = pool.allocated.unwrap_or(pool.live);
+        } else if pool.allocated != Some(pool.live) {
             self.allocate(id)?;
         }
         let pool = self.pool_mut(id)?;
@@ -91,12 +100,13 @@ impl BufferTable {
         }
         self.drop_memory(id);
         let pool = self.pool_mut(id)?;
-        let memory = pool.backing.start(&live)?;
-        let count = memory.len() as u32;
-        if count == 0 {
-            let none = "none of its buffers could be made".to_owned();
-            return Err(Refused::Memory(none).into());
+        let mut memory = pool.backing.start(&live)?;
+        memory.truncate(live.count as usize);
+        if let Some(error) = unusable(&memory, &live) {
+            pool.backing.stop();
+            return Err(error.into());
         }
+        let count = memory.len() as u32;
         let owner = pool.owner;
         if count > pool.capacity {
             let first = self.add(id, owner, count);
@@ -169,12 +179,13 @@ impl BufferTable {
         Ok(())
     }
 
-    /// Lets go of the memory of a pool, if all its buffers are home; whether that is so.
+    /// Lets go of the memory of a pool that is not committed, if all its buffers are home; whether
+    /// that is so.
     pub fn drop_memory(&mut self, pool: PoolId) -> bool {
         let Some(pool) = self.pools.get_mut(pool.index()) else {
             return true;
         };
-        if pool.out() > 0 {
+        if pool.committed || pool.out() > 0 {
             return false;
         }
         if pool.allocated.take().is_some() {
@@ -267,6 +278,21 @@ impl BufferTable {
         }
         Ok(())
     }
+}
+
+/// Why a pool cannot work with the memory that its backing made.
+fn unusable(memory: &[Memory], live: &PoolConfig) -> Option<Refused> {
+    if memory.is_empty() {
+        let none = "none of its buffers could be made".to_owned();
+        return Some(Refused::Memory(none));
+    }
+    let short = memory.iter().map(Memory::len).find(|l| *l < live.size)?;
+    Some(Refused::Value {
+        what: "bytes of a buffer that was made",
+        value: short as u64,
+        min: live.size as u64,
+        max: MAX_BYTES as u64,
+    })
 }
 
 /// Whether a pool can be given a configuration now: alignment first, then its state (DirectShow).

@@ -37,8 +37,8 @@ pub struct NotExportable {
 /// What backs a pool: mpipe's hooks of a pool's owner.
 ///
 /// A pool calls `configure` with what is asked of it in the first place, `set_config` with what
-/// was decided for a run, and `start` when it is committed; `stop` when it is decommitted and the
-/// last buffer is home.
+/// was decided for a run, `start` when it is committed with a configuration that it has no memory
+/// for, and `stop` when that memory is dropped: before it is made anew, or when the pool goes.
 pub trait Backing: Send + Sync + Debug {
     /// What it is made of, for people: `heap`.
     fn name(&self) -> &'static str;

@@ -137,7 +137,7 @@ impl Pool {
 
     /// Buffers that could be had (DirectShow `GetFreeCount`): those not made yet count as free.
     pub fn free_count(&self) -> u32 {
-        self.live.count.saturating_sub(self.count) + self.free.len()
+        self.live.count.saturating_sub(self.out())
     }
 
     /// What backs it.
