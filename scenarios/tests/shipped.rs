@@ -8,10 +8,10 @@ use tickpipe_scenarios::{Overrides, Scenario};
 fn copied() -> PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR"));
     let to = std::env::temp_dir().join(format!("tickpipe \"scenarios\" {}", std::process::id()));
-    for part in ["media", "out"] {
+    for part in ["media", "out", "bugs"] {
         std::fs::create_dir_all(to.join(part)).expect("made");
     }
-    for part in ["", "media"] {
+    for part in ["", "media", "bugs"] {
         for entry in std::fs::read_dir(from.join(part)).expect("is there") {
             let path = entry.expect("is read").path();
             if let (true, Some(name)) = (path.is_file(), path.file_name()) {
@@ -22,15 +22,21 @@ fn copied() -> PathBuf {
     to
 }
 
-#[test]
-fn every_scenario_is_as_expected() {
-    let folder = copied();
-    let mut files: Vec<_> = std::fs::read_dir(&folder)
+/// The scenario files in a folder.
+fn scenarios(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder)
         .expect("is there")
         .map(|entry| entry.expect("is read").path())
         .filter(|path| path.extension().is_some_and(|e| e == "toml"))
         .filter(|path| path.file_name().is_some_and(|n| n != "Cargo.toml"))
-        .collect();
+        .collect()
+}
+
+#[test]
+fn every_scenario_is_as_expected() {
+    let folder = copied();
+    let mut files = scenarios(&folder);
+    files.extend(scenarios(&folder.join("bugs")));
     files.sort();
     assert!(files.iter().any(|f| f.ends_with("overlay.toml")));
     for file in files {

@@ -2,7 +2,7 @@
 //!
 //! It may touch the buffer table.
 
-use super::need::{PoolError, arithmetic};
+use super::need::{PoolError, reasons};
 use super::plan::PoolPlan;
 use crate::state::Topology;
 use bevy_ecs::world::World;
@@ -59,13 +59,14 @@ fn configure(
 }
 
 fn enough(plan: &PoolPlan, granted: u32) -> Result<(), PoolError> {
-    if granted >= plan.need() {
+    let least = plan.least();
+    if granted >= least {
         return Ok(());
     }
     Err(PoolError::Granted {
         pool: plan.name.clone(),
-        need: plan.need().into(),
-        arithmetic: arithmetic(&plan.needs),
+        need: least.into(),
+        arithmetic: reasons(&plan.needs, least.into()),
         granted,
     })
 }
@@ -103,5 +104,5 @@ pub(super) fn fits(pool: &Pool, plan: &PoolPlan) -> bool {
     let same = (old.size, old.align, old.prefix) == (new.size, new.align, new.prefix)
         && pool.layout == plan.layout
         && pool.started_by == Some(LaneId(plan.owner as u32));
-    same && plan.need() <= pool.count && (new.max == 0 || pool.count <= new.max)
+    same && plan.least() <= pool.count && (new.max == 0 || pool.count <= new.max)
 }

@@ -288,8 +288,8 @@ fn warn_of_fewer(
         "{} buffers were asked for and {} are granted; {} are needed ({})",
         plan.config.count,
         granted,
-        plan.need(),
-        arithmetic(&plan.needs)
+        plan.least(),
+        need::reasons(&plan.needs, plan.least().into())
     );
     let tick = p.tick;
     p.messages.push(Message {

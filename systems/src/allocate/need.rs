@@ -88,6 +88,16 @@ pub fn arithmetic(needs: &[Need]) -> String {
     terms.join(" + ")
 }
 
+/// Why a pool must have `wanted` buffers: the sum, and what is asked of it besides.
+pub(super) fn reasons(needs: &[Need], wanted: u64) -> String {
+    let terms = arithmetic(needs);
+    let need: u64 = needs.iter().map(|n| u64::from(n.buffers)).sum();
+    match need < wanted {
+        true => format!("{terms}, and at least {wanted} are asked for downstream"),
+        false => terms,
+    }
+}
+
 /// Finds where buffers of a pool can come to.
 pub(super) struct Reaches<'a> {
     topology: &'a Topology,
@@ -197,14 +207,10 @@ pub(super) fn size(
     let need: u64 = plan.needs.iter().map(|n| u64::from(n.buffers)).sum();
     let wanted = need.max(config.min.into());
     if config.max > 0 && wanted > u64::from(config.max) {
-        let mut terms = arithmetic(&plan.needs);
-        if need < wanted {
-            terms = format!("{terms}, and at least {wanted} are asked for downstream");
-        }
         return Err(PoolError::TooFew {
             pool: name,
             need: wanted,
-            arithmetic: terms,
+            arithmetic: reasons(&plan.needs, wanted),
             max: config.max,
         });
     }
@@ -214,13 +220,14 @@ pub(super) fn size(
         wanted,
     )?;
     let size = (config.size.max(1) as u64).saturating_add(config.prefix as u64);
-    let wanted = wanted.max(config.count.into());
+    let most = match config.max {
+        0 => u64::MAX,
+        max => max.into(),
+    };
+    let wanted = wanted.max(u64::from(config.count).min(most));
     let bytes = size.saturating_mul(wanted);
     limits.check(Limit::PoolBytes, &format!("bytes of pool {name}"), bytes)?;
-    let mut most = limits.get(Limit::PoolBuffers);
-    if config.max > 0 {
-        most = most.min(config.max.into());
-    }
+    let most = most.min(limits.get(Limit::PoolBuffers));
     let affordable = limits.get(Limit::SlackBytes) / size;
     let mut slack = (reach.len() as u64 * limits.get(Limit::Quantum)).min(affordable);
     if config.count > 0 {

@@ -39,6 +39,11 @@ impl PoolPlan {
     pub fn need(&self) -> u32 {
         self.needs.iter().map(|n| n.buffers).sum()
     }
+
+    /// The fewest buffers that will do: the need, or what downstream asks for if that is more.
+    pub fn least(&self) -> u32 {
+        self.need().max(self.config.min)
+    }
 }
 
 /// All pools of a graph, where each element's buffers come from, and the lengths of its links.

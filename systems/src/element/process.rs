@@ -182,6 +182,18 @@ impl<'a> Process<'a> {
         self.lane.kept.iter().map(|k| k.buffer)
     }
 
+    /// The same, with the ticks in which it began to keep them.
+    pub fn kept_since(&self) -> impl ExactSizeIterator<Item = Kept> + '_ {
+        self.lane.kept.iter().copied()
+    }
+
+    /// The number of a buffer in its pool, from 0.
+    pub fn slot(&self, buffer: BufferId) -> u32 {
+        let pool = self.buffers.pool.get(buffer.index());
+        let pool = pool.and_then(|p| self.buffers.pools.get(p.index()));
+        pool.map_or(0, |p| buffer.0.saturating_sub(p.first.0))
+    }
+
     /// Takes back the buffer that it keeps for the longest time; it must be passed on or let go.
     pub fn take_kept(&mut self) -> Option<BufferId> {
         self.lane.kept.pop_front().map(|k| k.buffer)

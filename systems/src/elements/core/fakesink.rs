@@ -79,16 +79,24 @@ impl Element for FakeSink {
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
-        Ok(Box::new(Swallow {
-            hasher: FrameHasher::default(),
-            hold: self.hold as usize,
-        }))
+        Ok(Box::new(Swallow::new(self.hold)))
     }
 }
 
-struct Swallow {
+/// Takes everything, tells the report of it, and keeps the newest few.
+pub(super) struct Swallow {
     hasher: FrameHasher,
     hold: usize,
+}
+
+impl Swallow {
+    /// One that keeps so many.
+    pub(super) fn new(hold: u32) -> Swallow {
+        Swallow {
+            hasher: FrameHasher::default(),
+            hold: hold as usize,
+        }
+    }
 }
 
 impl Work for Swallow {
