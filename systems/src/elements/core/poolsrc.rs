@@ -191,3 +191,17 @@ impl Work for Capture {
         visitor.unsigned("filled", self.filled);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_are_lost_are_told() {
+        let lost = vec![(0, 12), (3, 14)];
+        assert_eq!(
+            AllLost { lost }.to_string(),
+            "all 2 buffers are lost in the device: 0 since tick 12, 3 since tick 14"
+        );
+    }
+}
