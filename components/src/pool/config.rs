@@ -59,7 +59,7 @@ fn lcm(a: usize, b: usize) -> usize {
         return a.max(b);
     }
     let g = crate::time::gcd(a as u64, b as u64) as usize;
-    (a / g).checked_mul(b).unwrap_or(usize::MAX)
+    (a / g).saturating_mul(b)
 }
 
 #[cfg(test)]
