@@ -12,6 +12,7 @@ mod link;
 mod plan;
 mod report;
 mod run;
+mod stall;
 
 pub use build::{BuildError, ElementHandle, PipelineHandle};
 pub use conflict::ConflictReport;
@@ -22,9 +23,13 @@ pub use link::LinkError;
 pub use plan::{Conversion, LinkCaps, LinkPlan, LinkTrace, Plan, PlanError, PlanReport, PoolCount};
 pub use report::{
     ElementReport, FrameReport, LinkReport, MessageReport, PoolReport, Report, SinkReport,
-    SyncReport, Verdict, WaitReport,
+    SyncReport, Verdict,
 };
 pub use run::{Observer, RunOptions, WaitError};
+pub use stall::{
+    Cause, ChainReport, ChangeReport, HolderReport, QueuedReport, StallReport, SuggestionReport,
+    WaitReport,
+};
 
 pub use tickpipe_components as components;
 pub use tickpipe_systems as systems;

@@ -282,6 +282,18 @@ impl Engine {
         })
     }
 
+    /// Makes a pad of a name that is made on request, if it is not there.
+    pub(crate) fn request_pad(
+        &mut self,
+        element: ElementHandle,
+        direction: Direction,
+        name: &str,
+    ) -> Result<(), LinkError> {
+        let found = self.find_pad(element, direction, Some(name))?;
+        self.make_pad(element, found);
+        Ok(())
+    }
+
     fn make_pad(&mut self, element: ElementHandle, found: Found) -> Entity {
         let (template, name, index) = match found {
             Found::There { pad, .. } => return pad,

@@ -5,6 +5,7 @@
 use crate::build::{ElementHandle, PipelineHandle};
 use crate::conflict::ConflictReport;
 use crate::engine::Engine;
+use crate::stall::{StallReport, WaitReport, Waits, stall_of};
 use serde::Serialize;
 use tickpipe_components::fabric::Progress;
 use tickpipe_components::graph::{Element, Pad, PadCaps, Place};
@@ -66,9 +67,9 @@ pub struct Report {
     /// The pads that could not agree, if that is why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict: Option<ConflictReport>,
-    /// Who waits for what, if it stalled.
+    /// Who waits for whom, and why, if it stalled.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stall: Option<Vec<WaitReport>>,
+    pub stall: Option<StallReport>,
 }
 
 /// An element.
@@ -90,6 +91,12 @@ pub struct ElementReport {
     pub dropped: u64,
     /// Buffers that it copied because another element held them too.
     pub copied: u64,
+    /// Whether it could run, or why not: `ready`, `done`, or what it waits for.
+    pub readiness: String,
+    /// Since which tick that has been so.
+    pub since: u64,
+    /// The wait, if it waits.
+    pub waits_for: Option<WaitReport>,
 }
 
 /// A link.
@@ -177,19 +184,6 @@ pub struct MessageReport {
     pub code: Option<String>,
 }
 
-/// An element that waits.
-#[derive(Clone, Debug, Serialize)]
-pub struct WaitReport {
-    /// Its name.
-    pub element: String,
-    /// What for: `input`, `room`, `buffer`, `time`, `state`.
-    pub waits_for: String,
-    /// The element that could end the wait, if there is one.
-    pub on: Option<String>,
-    /// Since which tick.
-    pub since: u64,
-}
-
 fn base(time_base: TimeBase) -> [u32; 2] {
     [time_base.num(), time_base.den()]
 }
@@ -235,6 +229,13 @@ impl Engine {
             let place = self.world.get::<Place>(entity)?;
             self.fabric(pipeline)?.lanes.get(place.lane.index())
         };
+        let graphs = self.world.resource::<Graphs>();
+        let running = graphs.running(pipeline.id).zip(self.fabric(pipeline));
+        let waits = running.map(|(topology, p)| Waits::new(&self.world, topology, p));
+        let wait = |entity| {
+            let place = self.world.get::<Place>(entity)?;
+            waits.as_ref()?.wait_of(place.lane.index())
+        };
         let of = |ElementHandle(entity): ElementHandle| {
             let info = self.world.get::<Element>(entity);
             let state = self.world.get::<State>(entity).copied().unwrap_or_default();
@@ -247,6 +248,12 @@ impl Engine {
                 buffers_out: lane.map_or(0, |l| l.buffers_out()),
                 dropped: lane.map_or(0, |l| l.dropped_in_all()),
                 copied: lane.map_or(0, |l| l.copied.0),
+                readiness: lane
+                    .map_or(Readiness::Held, |l| l.readiness)
+                    .name()
+                    .to_owned(),
+                since: lane.map_or(0, |l| l.since),
+                waits_for: wait(entity),
             }
         };
         self.elements(pipeline).into_iter().map(of).collect()
@@ -315,53 +322,9 @@ impl Engine {
             }
         }
         if p.progress == Progress::Stalled {
-            report.stall = Some(waits(topology, p));
+            report.stall = Some(stall_of(&Waits::new(&self.world, topology, p)));
         }
     }
-}
-
-/// Who waits for what.
-fn waits(topology: &Topology, p: &tickpipe_components::fabric::PipelineFabric) -> Vec<WaitReport> {
-    let name = |lane: usize| topology.nodes.get(lane).map(|n| n.name.clone());
-    let mut list = Vec::new();
-    for (lane, l) in p.lanes.iter().enumerate() {
-        let (waits_for, on) = match l.readiness {
-            Readiness::Input(pad) => (
-                "input",
-                l.inputs
-                    .get(pad as usize)
-                    .and_then(|i| name(i.from.0.index())),
-            ),
-            Readiness::Room(pad) => (
-                "room",
-                l.outputs
-                    .get(pad as usize)
-                    .and_then(|o| name(o.to.0.index())),
-            ),
-            Readiness::Buffer(pool) => {
-                let held = p
-                    .buffers
-                    .pools
-                    .get(pool.index())
-                    .map(|pool| pool.first.index());
-                let holder = held.and_then(|b| p.buffers.held.get(b));
-                ("buffer", holder.and_then(|h| name(h.by.index())))
-            }
-            Readiness::Time(_) => ("time", None),
-            Readiness::Caps => ("caps", None),
-            Readiness::Held => ("state", None),
-            Readiness::Device => ("device", None),
-            Readiness::Silent => ("nothing", None),
-            Readiness::Ready | Readiness::Done => continue,
-        };
-        list.push(WaitReport {
-            element: topology.nodes[lane].name.clone(),
-            waits_for: waits_for.to_owned(),
-            on,
-            since: l.since,
-        });
-    }
-    list
 }
 
 impl Report {

@@ -1,15 +1,16 @@
 //! Running pipelines: until a message, until the end, or for a number of ticks.
 
-use crate::build::PipelineHandle;
+use crate::build::{ElementHandle, PipelineHandle};
 use crate::engine::Engine;
 use crate::report::{Report, Verdict};
 use core::ops::Range;
 use std::time::{Duration, Instant};
 use thiserror::Error;
-use tickpipe_components::fabric::{Fabric, PipelineFabric, Progress};
+use tickpipe_components::fabric::{Fabric, Lane, PipelineFabric, Progress};
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::graph::{Clock, ClockMode, Pipeline};
 use tickpipe_components::message::{Bus, Message, MessageKind, MessageMask};
+use tickpipe_components::readiness::Readiness;
 use tickpipe_components::state::State;
 use tickpipe_systems::command::{Action, Actions};
 
@@ -54,6 +55,15 @@ impl Engine {
             .resource_mut::<Actions>()
             .queue
             .push(Action::SetState(pipeline.entity, state));
+    }
+
+    /// Tells that the device of an element is ready: if the element waits for it, it runs in the
+    /// next tick.
+    pub fn device_ready(&mut self, element: ElementHandle) {
+        self.world
+            .resource_mut::<Actions>()
+            .queue
+            .push(Action::DeviceReady(element.0));
     }
 
     /// Takes the next message of a kind in `mask` from the pipeline's bus, without running.
@@ -138,6 +148,7 @@ impl Engine {
         let verdict = self.on_threads(|engine| {
             loop {
                 engine.step(pipeline);
+                engine.stall_unserved(pipeline);
                 while let Some(message) = engine.next_message(pipeline, MessageMask::all()) {
                     messages.push(message);
                 }
@@ -176,6 +187,31 @@ impl Engine {
         };
         report.add_messages(self, pipeline, &messages);
         report
+    }
+
+    /// Ends a run in which nothing moves and a device is awaited: here is nobody who could serve
+    /// it between two ticks.
+    fn stall_unserved(&mut self, pipeline: PipelineHandle) {
+        let Some(p) = self.fabric_mut(pipeline) else {
+            return;
+        };
+        if !only_devices_move(p) {
+            return;
+        }
+        if p.failing {
+            p.progress = Progress::Failed;
+        } else {
+            p.progress = Progress::Stalled;
+            let message = Message {
+                tick: p.tick.saturating_sub(1),
+                element: None,
+                kind: MessageKind::Stalled,
+            };
+            let bus = self.world.get::<Pipeline>(pipeline.entity).map(|p| p.bus);
+            if let Some(mut bus) = bus.and_then(|bus| self.world.get_mut::<Bus>(bus)) {
+                bus.post(message);
+            }
+        }
     }
 
     /// Advances several pipelines by so many ticks each, as many at a time as a cache holds.
@@ -222,7 +258,7 @@ impl Engine {
     }
 
     /// One tick of one pipeline; with a `wall` clock, at its time.
-    fn step(&mut self, pipeline: PipelineHandle) {
+    pub(crate) fn step(&mut self, pipeline: PipelineHandle) {
         let index = pipeline.id.index();
         let before = self.fabric(pipeline).map_or(0, |p| p.now);
         self.tick_window(index..index + 1);
@@ -249,7 +285,7 @@ impl Engine {
         }
     }
 
-    fn clock(&self, pipeline: PipelineHandle) -> ClockMode {
+    pub(crate) fn clock(&self, pipeline: PipelineHandle) -> ClockMode {
         self.world
             .get::<Pipeline>(pipeline.entity)
             .and_then(|p| self.world.get::<Clock>(p.clock))
@@ -266,6 +302,11 @@ impl Engine {
 
     /// Whether further ticks would change nothing.
     fn at_rest(&self, pipeline: PipelineHandle) -> bool {
+        // A change of state that waits for a first buffer waits for the device then.
+        let asked = !self.world.resource::<Actions>().queue.is_empty();
+        if !asked && self.fabric(pipeline).is_some_and(only_devices_move) {
+            return true;
+        }
         if self.changing(pipeline) {
             return false;
         }
@@ -295,4 +336,10 @@ impl Engine {
     pub fn progress(&self, pipeline: PipelineHandle) -> Progress {
         self.fabric(pipeline).map_or(Progress::Idle, |p| p.progress)
     }
+}
+
+/// Whether nothing moves before somebody tells that a device is ready.
+fn only_devices_move(p: &PipelineFabric) -> bool {
+    let waits = |l: &Lane| l.readiness == Readiness::Device;
+    p.progress == Progress::Running && p.idle && p.lanes.iter().any(waits)
 }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::launch::{Graph, only_limits};
 use crate::outputs::{Outputs, Target};
 use crate::progress::Progress;
-use crate::summary::{Summary, waits};
+use crate::summary::Summary;
 use std::path::Path;
 use std::time::Instant;
 use tickpipe::components::fabric::PipelineFabric;
@@ -61,7 +61,7 @@ pub(crate) fn run_graph(
             .any(|t| *t == Target::Stdout);
     let err = console.stderr();
     let shows_progress = err.is_terminal() && !console.is_quiet();
-    let (outcome, took, mut outputs) = {
+    let (mut outcome, took, mut outputs) = {
         let mut watch = Watch {
             outputs: Outputs::open(report_to, digests_to, console.out())?,
             progress: shows_progress.then(|| Progress::new(&err)),
@@ -74,6 +74,10 @@ pub(crate) fn run_graph(
         }
         (outcome, took, watch.outputs.finish())
     };
+    let suggestions = engine.suggest(job.pipeline, &outcome.report);
+    if let Some(stall) = &mut outcome.report.stall {
+        stall.suggestions = suggestions;
+    }
     tell(&outcome, console);
     let written = outputs.report(&outcome.report, console.out());
     if !printed && !console.is_quiet() {
@@ -105,12 +109,14 @@ fn threads(graph: &Graph) -> Option<usize> {
 
 /// Tells on standard error what no element told: a stall, and what is not as expected.
 fn tell(outcome: &Outcome, console: &Console) {
-    if outcome.report.stall.is_some() && outcome.expected_verdict != Verdict::Stalled {
-        let ticks = outcome.report.ticks;
-        let mut text = format!("error: stalled at tick {ticks}: nobody can go on");
-        for wait in waits(&outcome.report) {
+    if let Some(stall) = &outcome.report.stall
+        && outcome.expected_verdict != Verdict::Stalled
+    {
+        let tick = stall.tick;
+        let mut text = format!("error: stalled at tick {tick}: nobody can go on");
+        for line in stall.lines() {
             text.push_str("\n  ");
-            text.push_str(&wait);
+            text.push_str(&line);
         }
         console.tell(&text);
     }

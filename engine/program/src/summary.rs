@@ -17,20 +17,6 @@ pub(crate) struct Summary<'a> {
     pub files: &'a [String],
 }
 
-/// Who waits for whom in a run that stalled, a line each.
-pub(crate) fn waits(report: &Report) -> Vec<String> {
-    let waits = report.stall.iter().flatten();
-    let lines = waits.map(|w| {
-        let on = match &w.on {
-            Some(on) => format!(" of {on}"),
-            None => String::new(),
-        };
-        let (element, what, since) = (&w.element, &w.waits_for, w.since);
-        format!("{element} waits for {what}{on} since tick {since}")
-    });
-    lines.collect()
-}
-
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = self.report;

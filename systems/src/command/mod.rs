@@ -7,7 +7,7 @@ use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
 use bevy_ecs::world::World;
 use tickpipe_components::fabric::Fabric;
-use tickpipe_components::graph::{Pipeline, Target};
+use tickpipe_components::graph::{Pipeline, Place, Target};
 use tickpipe_components::state::State;
 
 /// Something to do at the start of a tick.
@@ -33,6 +33,9 @@ pub enum Action {
         /// The link.
         link: NewLink,
     },
+    /// The device of an element of a started pipeline is ready: the element runs again if it waits
+    /// for it.
+    DeviceReady(Entity),
 }
 
 /// Actions for the next tick.
@@ -66,12 +69,29 @@ pub fn command(world: &mut World) {
                 element,
                 setting,
             } => set_property(world, pipeline, element, setting),
+            Action::DeviceReady(element) => device_ready(world, element),
             Action::Link { pipeline, link } => {
                 if let Some(id) = world.get::<Pipeline>(pipeline).map(|p| p.id) {
                     linked(world, id, link);
                 }
             }
         }
+    }
+}
+
+/// An element that does not wait for its device is left as it is.
+fn device_ready(world: &mut World, element: Entity) {
+    let Some(&Place { pipeline, lane }) = world.get::<Place>(element) else {
+        return;
+    };
+    let mut fabric = world.resource_mut::<Fabric>();
+    let Some(p) = fabric.get_mut(pipeline) else {
+        return;
+    };
+    if let Some(l) = p.lanes.get_mut(lane.index()).filter(|l| l.device) {
+        l.device = false;
+        l.again = true;
+        p.touch(lane.0);
     }
 }
 

@@ -10,6 +10,7 @@ use bevy_ecs::system::{Query, Res, ResMut};
 use tickpipe_components::fabric::{Fabric, Gate, PipelineFabric, Posted, Progress};
 use tickpipe_components::graph::Pipeline;
 use tickpipe_components::message::{Bus, Message, MessageKind};
+use tickpipe_components::readiness::Readiness;
 
 /// The report phase.
 pub fn report(
@@ -93,12 +94,21 @@ fn fold(p: &mut PipelineFabric) {
         return;
     }
     p.idle = p.ready.is_empty() && p.touched.is_empty() && p.timers.is_empty() && !p.renegotiate;
-    if p.idle && p.failing && !prerolled_and_held(p) {
+    if !p.idle || prerolled_and_held(p) || awaits_device(p) {
+        return;
+    }
+    if p.failing {
         p.progress = Progress::Failed;
-    } else if p.idle && !prerolled_and_held(p) {
+    } else {
         p.progress = Progress::Stalled;
         pipeline_message(p, MessageKind::Stalled);
     }
+}
+
+/// Whether somebody outside can wake an element: it waits for its device.
+fn awaits_device(p: &PipelineFabric) -> bool {
+    let mut lanes = p.lanes.iter();
+    lanes.any(|l| l.readiness == Readiness::Device)
 }
 
 /// In PAUSED nothing is to be done until the state changes: sources are stopped, or every sink

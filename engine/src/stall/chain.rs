@@ -1,0 +1,128 @@
+//! Follows the waits of a graph from each sink that is not done, until one has nobody to wait for
+//! or is there already. Pure.
+
+use super::cause::{self, Blame};
+use super::graph::{Waits, What};
+use super::{ChainReport, StallReport};
+
+/// A wait of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) lane: usize,
+    pub(super) what: What,
+}
+
+/// The waits from one sink on.
+#[derive(Clone, Debug)]
+pub(super) struct Chain {
+    pub(super) steps: Vec<Step>,
+    pub(super) cycle: Option<usize>,
+}
+
+/// What is known of a stall, without suggestions.
+pub(crate) fn stall_of(waits: &Waits<'_>) -> StallReport {
+    let silence = leads_to_silence(waits);
+    let unfinished = waits.p.sinks.iter().map(|&s| s as usize);
+    let unfinished = unfinished.filter(|&s| !waits.p.lanes[s].done);
+    let chains: Vec<Chain> = unfinished.map(|s| follow(waits, &silence, s)).collect();
+    let mut told = vec![false; waits.p.lanes.len()];
+    for step in chains.iter().flat_map(|c| &c.steps) {
+        told[step.lane] = true;
+    }
+    let others = (0..waits.p.lanes.len()).filter(|&lane| !told[lane]);
+    let others = others.filter_map(|lane| waits.wait_of(lane)).collect();
+    let Blame {
+        cause,
+        element,
+        text,
+    } = cause::of(waits, &chains);
+    let report = |chain: &Chain| ChainReport {
+        waits: chain
+            .steps
+            .iter()
+            .map(|s| waits.told(s.lane, s.what))
+            .collect(),
+        cycle: chain.cycle,
+    };
+    StallReport {
+        // The tick in which it was noticed is over.
+        tick: waits.p.tick,
+        cause,
+        element,
+        text,
+        chains: chains.iter().map(report).collect(),
+        others,
+        suggestions: Vec::new(),
+    }
+}
+
+/// Whom a lane needs: all of them must move before it can.
+fn needed(waits: &Waits<'_>, lane: usize) -> Vec<usize> {
+    let Some(what) = waits.what(lane) else {
+        return Vec::new();
+    };
+    match what {
+        What::Input(_) => {
+            let wanted = waits.wanted(lane).into_iter();
+            let on = wanted.filter_map(|pad| waits.on(lane, What::Input(pad)));
+            on.collect()
+        }
+        _ => waits.on(lane, what).into_iter().collect(),
+    }
+}
+
+/// Per lane whether it needs, over however many others, one that has nothing to say.
+fn leads_to_silence(waits: &Waits<'_>) -> Vec<bool> {
+    let count = waits.p.lanes.len();
+    let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut silent = vec![false; count];
+    let mut open = Vec::new();
+    for lane in 0..count {
+        if waits.what(lane) == Some(What::Nothing) {
+            silent[lane] = true;
+            open.push(lane);
+        }
+        for on in needed(waits, lane) {
+            needed_by[on].push(lane);
+        }
+    }
+    while let Some(lane) = open.pop() {
+        for &by in &needed_by[lane] {
+            if !core::mem::replace(&mut silent[by], true) {
+                open.push(by);
+            }
+        }
+    }
+    silent
+}
+
+/// The waits from a lane on. Where it needs several, one that leads to silence is followed.
+fn follow(waits: &Waits<'_>, silence: &[bool], from: usize) -> Chain {
+    let mut at = vec![None; waits.p.lanes.len()];
+    let mut steps: Vec<Step> = Vec::new();
+    let mut next = Some(from);
+    while let Some(lane) = next {
+        if at[lane].is_some() {
+            return Chain {
+                steps,
+                cycle: at[lane],
+            };
+        }
+        let Some(mut what) = waits.what(lane) else {
+            break;
+        };
+        if let What::Input(_) = what {
+            let silent = |pad: &usize| {
+                let on = waits.on(lane, What::Input(*pad));
+                on.is_some_and(|on| silence[on])
+            };
+            if let Some(pad) = waits.wanted(lane).into_iter().find(silent) {
+                what = What::Input(pad);
+            }
+        }
+        at[lane] = Some(steps.len());
+        steps.push(Step { lane, what });
+        next = waits.on(lane, what);
+    }
+    Chain { steps, cycle: None }
+}
