@@ -1,6 +1,6 @@
 //! Compares a report with what was expected of the run. Pure.
 
-use crate::expect::{Expectation, Expected, FrameHash, MessageExpected};
+use crate::expect::{Expectation, Expected, FrameHash, MessageExpected, StallExpected};
 use crate::graph::is_link;
 use crate::source::Place;
 use core::fmt;
@@ -114,6 +114,21 @@ pub enum Miss {
         /// The errors that were posted, as `element domain/code`.
         errors: Vec<String>,
     },
+    /// It did not stall, or for another reason.
+    #[error("{}, expected a stall with {expected}", stalled(.found.as_ref()))]
+    Stall {
+        /// The stall that had to be.
+        expected: StallExpected,
+        /// The one that was.
+        found: Option<StallExpected>,
+    },
+}
+
+fn stalled(found: Option<&StallExpected>) -> String {
+    match found {
+        None => "the run did not stall".to_owned(),
+        Some(found) => format!("the run stalled with {found}"),
+    }
 }
 
 fn listed(errors: &[String]) -> String {
@@ -258,6 +273,21 @@ impl List<'_> {
                 self.counts(&subject, "absent", absent, &found.absent);
             }
             Expectation::Message(expected) => self.message(expected, report),
+            Expectation::Stall(expected) => {
+                let found = report.stall.as_ref().map(|s| StallExpected {
+                    cause: Some(s.cause),
+                    element: Some(s.element.clone()),
+                });
+                let is = |found: &StallExpected| {
+                    let cause = expected.cause.is_none() || expected.cause == found.cause;
+                    let element = expected.element.is_none() || expected.element == found.element;
+                    cause && element
+                };
+                if !found.as_ref().is_some_and(is) {
+                    let expected = expected.clone();
+                    self.add(Miss::Stall { expected, found });
+                }
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use core::fmt;
 use core::ops::Range;
 use tickpipe::components::caps::Caps;
 use tickpipe::components::fault::{Code, Domain};
-use tickpipe::{State, Verdict};
+use tickpipe::{Cause, State, Verdict};
 
 /// xxh3-64 of a frame's visible pixels: each plane's rows in order, without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +61,28 @@ impl fmt::Display for MessageExpected {
     }
 }
 
+/// A stall; what is `None` is not compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StallExpected {
+    /// Why.
+    pub cause: Option<Cause>,
+    /// The element that is to blame.
+    pub element: Option<String>,
+}
+
+impl fmt::Display for StallExpected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.cause, &self.element) {
+            (None, None) => write!(f, "any cause"),
+            (Some(cause), None) => write!(f, "cause {}", cause.name()),
+            (None, Some(element)) => write!(f, "element {element}"),
+            (Some(cause), Some(element)) => {
+                write!(f, "cause {}, element {element}", cause.name())
+            }
+        }
+    }
+}
+
 /// What is expected of one thing; what is `None` is not compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
@@ -111,6 +133,8 @@ pub enum Expectation {
     },
     /// A message that must be among those of the run.
     Message(MessageExpected),
+    /// That it stalls, and how. Without a verdict, [`Verdict::Stalled`] is expected.
+    Stall(StallExpected),
 }
 
 /// An expectation and its place.
@@ -125,7 +149,9 @@ pub struct Expected {
 }
 
 /// What an `[[expect]]` table can be about.
-const SUBJECTS: [&str; 6] = ["verdict", "element", "sink", "link", "sync", "message"];
+const SUBJECTS: [&str; 7] = [
+    "verdict", "element", "sink", "link", "sync", "message", "stall",
+];
 
 /// What a message can be asked for.
 const MESSAGE_KEYS: [&str; 4] = ["element", "kind", "domain", "code"];
@@ -201,6 +227,7 @@ pub(crate) fn read(
                 absent: per_input("absent")?,
             }
         }
+        "stall" => Expectation::Stall(stall(field.table()?, places)?),
         _ => Expectation::Message(message(field.table()?, places)?),
     };
     let known = match what {
@@ -285,6 +312,25 @@ fn caps(field: &Field<'_>) -> Result<Caps, Bad> {
             error,
         })
     })
+}
+
+fn stall(
+    mut table: Reader<'_>,
+    places: &mut Vec<(String, Range<usize>)>,
+) -> Result<StallExpected, Bad> {
+    let mut stall = StallExpected::default();
+    if let Some(field) = table.get("element") {
+        places.push((field.key.clone(), field.span()));
+        stall.element = Some(field.text()?.to_owned());
+    }
+    if let Some(field) = table.get("cause") {
+        stall.cause = Some(field.word(
+            || Cause::ALL.iter().map(|c| c.name()).collect(),
+            |name| Cause::ALL.into_iter().find(|c| c.name() == name),
+        )?);
+    }
+    table.finish()?;
+    Ok(stall)
 }
 
 fn message(

@@ -181,7 +181,11 @@ impl Job {
             Expectation::Verdict(verdict) => Some(verdict),
             _ => None,
         });
-        let expected_verdict = verdict.unwrap_or(Verdict::Done);
+        let stalls = |e: &Expected| matches!(e.what, Expectation::Stall(_));
+        let expected_verdict = verdict.unwrap_or(match self.expected.iter().any(stalls) {
+            true => Verdict::Stalled,
+            false => Verdict::Done,
+        });
         let missed: Vec<Missed> = self
             .expected
             .iter()
@@ -224,6 +228,10 @@ impl Graph<'_> {
             }
             Expectation::Message(message) => {
                 let name = message.element.as_deref();
+                name.map(|name| self.element(name, key, span)).transpose()?;
+            }
+            Expectation::Stall(stall) => {
+                let name = stall.element.as_deref();
                 name.map(|name| self.element(name, key, span)).transpose()?;
             }
             Expectation::Sink { name, .. } => {

@@ -451,12 +451,22 @@ fn who_never_speaks_stalls_the_run() {
     let report = engine.run(p, &record(), &mut ());
     assert_eq!(report.verdict.name(), "stalled");
     let stall = report.stall.expect("told");
-    let never = stall.iter().find(|w| w.element == "never").expect("told");
     assert_eq!(
-        (never.waits_for.as_str(), never.on.as_deref()),
-        ("state", None)
+        (stall.cause.name(), stall.element.as_str()),
+        ("no-output", "mute")
     );
-    let mute = stall.iter().find(|w| w.element == "mute").expect("told");
-    assert_eq!(mute.waits_for, "input");
+    let waits = |chain: usize| {
+        let waits = stall.chains[chain].waits.iter();
+        let told = waits.map(|w| (w.element.as_str(), w.waits_for, w.on.as_deref()));
+        told.collect::<Vec<_>>()
+    };
+    let never = [
+        ("never", "input", Some("mute")),
+        // Its input has ended, and it has not.
+        ("mute", "nothing", None),
+    ];
+    assert_eq!(waits(0), never);
+    assert_eq!(waits(1)[0], ("fakesink0", "state", Some("never")));
+    assert_eq!(waits(1)[1..], never);
     assert!(report.ticks < 20, "noticed at once");
 }

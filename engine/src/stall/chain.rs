@@ -5,6 +5,9 @@ use super::cause::{self, Blame};
 use super::graph::{Waits, What};
 use super::{ChainReport, StallReport};
 
+/// Chains that are told at most: what other sinks wait for is told with the waits of others.
+const MAX_CHAINS: usize = 256;
+
 /// A wait of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
@@ -24,7 +27,11 @@ pub(crate) fn stall_of(waits: &Waits<'_>) -> StallReport {
     let silence = leads_to_silence(waits);
     let unfinished = waits.p.sinks.iter().map(|&s| s as usize);
     let unfinished = unfinished.filter(|&s| !waits.p.lanes[s].done);
-    let chains: Vec<Chain> = unfinished.map(|s| follow(waits, &silence, s)).collect();
+    let mut seen = Seen::new(waits.p.lanes.len());
+    let chains: Vec<Chain> = unfinished
+        .take(MAX_CHAINS)
+        .map(|s| follow(waits, &silence, &mut seen, s))
+        .collect();
     let mut told = vec![false; waits.p.lanes.len()];
     for step in chains.iter().flat_map(|c| &c.steps) {
         told[step.lane] = true;
@@ -96,16 +103,33 @@ fn leads_to_silence(waits: &Waits<'_>) -> Vec<bool> {
     silent
 }
 
+/// Per lane the chain that it was seen in last, and where in it.
+struct Seen {
+    chain: usize,
+    at: Vec<(usize, usize)>,
+}
+
+impl Seen {
+    fn new(lanes: usize) -> Seen {
+        Seen {
+            chain: 0,
+            at: vec![(0, 0); lanes],
+        }
+    }
+}
+
 /// The waits from a lane on. Where it needs several, one that leads to silence is followed.
-fn follow(waits: &Waits<'_>, silence: &[bool], from: usize) -> Chain {
-    let mut at = vec![None; waits.p.lanes.len()];
+fn follow(waits: &Waits<'_>, silence: &[bool], seen: &mut Seen, from: usize) -> Chain {
+    seen.chain += 1;
     let mut steps: Vec<Step> = Vec::new();
     let mut next = Some(from);
     while let Some(lane) = next {
-        if at[lane].is_some() {
+        if let (chain, at) = seen.at[lane]
+            && chain == seen.chain
+        {
             return Chain {
                 steps,
-                cycle: at[lane],
+                cycle: Some(at),
             };
         }
         let Some(mut what) = waits.what(lane) else {
@@ -120,7 +144,7 @@ fn follow(waits: &Waits<'_>, silence: &[bool], from: usize) -> Chain {
                 what = What::Input(pad);
             }
         }
-        at[lane] = Some(steps.len());
+        seen.at[lane] = (seen.chain, steps.len());
         steps.push(Step { lane, what });
         next = waits.on(lane, what);
     }

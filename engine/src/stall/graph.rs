@@ -54,6 +54,8 @@ pub(crate) struct Waits<'a> {
     pub(super) p: &'a PipelineFabric,
     /// Per pool, by lane.
     holdings: Vec<BTreeMap<usize, Holding>>,
+    /// The first sink that PAUSED waits for.
+    without_first: Option<usize>,
 }
 
 impl<'a> Waits<'a> {
@@ -63,6 +65,10 @@ impl<'a> Waits<'a> {
             topology,
             p,
             holdings: holdings(p),
+            without_first: {
+                let mut sinks = p.sinks.iter().map(|&s| s as usize);
+                sinks.find(|&s| held_without_first(&p.lanes[s]).is_some())
+            },
         }
     }
 
@@ -116,10 +122,7 @@ impl<'a> Waits<'a> {
                 let most = holders.rev().max_by_key(|(_, h)| h.all());
                 most.map(|(&lane, _)| lane)
             }
-            What::State => {
-                let mut sinks = self.p.sinks.iter().map(|&s| s as usize);
-                sinks.find(|&s| held_without_first(&self.p.lanes[s]).is_some())
-            }
+            What::State => self.without_first,
             What::Caps | What::Device | What::Time | What::Nothing => None,
         }
     }
@@ -200,11 +203,11 @@ impl<'a> Waits<'a> {
                 wait.held = self.held(pool);
             }
             What::State => {
-                let first = l.inputs.iter().find_map(|i| i.queue.front_behind_caps());
-                let first = first.and_then(|item| item.as_buffer());
-                let came = first.map(|b| self.p.buffers.held[b.index()]);
-                let came = came.filter(|h| h.by.index() == lane);
-                wait.since = wait.since.max(came.map_or(0, |h| h.since));
+                // What came first may have been passed on by another branch since.
+                let items = l.inputs.iter().flat_map(|i| i.queue.iter());
+                let buffers = items.filter_map(|item| item.as_buffer());
+                let came = buffers.map(|b| self.p.buffers.held[b.index()].since).min();
+                wait.since = wait.since.max(came.unwrap_or(0));
             }
             What::Nothing if !l.inputs.is_empty() => {
                 let queues = || l.inputs.iter().map(|i| &i.queue);
@@ -226,7 +229,13 @@ impl<'a> Waits<'a> {
 
     fn queued(&self, lane: usize, pad: usize) -> Option<QueuedReport> {
         let (to, to_pad) = self.p.lanes[lane].outputs.get(pad)?.to;
-        let queue = &self.p.lanes.get(to.index())?.inputs.get(to_pad as usize)?.queue;
+        let queue = &self
+            .p
+            .lanes
+            .get(to.index())?
+            .inputs
+            .get(to_pad as usize)?
+            .queue;
         Some(QueuedReport {
             buffers: queue.len(),
             of: queue.capacity(),
@@ -234,7 +243,12 @@ impl<'a> Waits<'a> {
     }
 
     fn held(&self, pool: PoolId) -> Vec<HolderReport> {
-        let of = self.p.buffers.pools.get(pool.index()).map_or(0, |p| p.count);
+        let of = self
+            .p
+            .buffers
+            .pools
+            .get(pool.index())
+            .map_or(0, |p| p.count);
         let told = |(&lane, h): (&usize, &Holding)| HolderReport {
             element: self.name(lane).to_owned(),
             buffers: h.all(),

@@ -182,12 +182,7 @@ impl Search<'_> {
             return Some(most(n));
         }
         // More than the planner would give: the owner must ask for them.
-        let unbounded = |n| {
-            with(&[
-                set(owner, "min-buffers", n),
-                set(owner, "max-buffers", 0),
-            ])
-        };
+        let unbounded = |n| with(&[set(owner, "min-buffers", n), set(owner, "max-buffers", 0)]);
         let n = self.smallest(min, unbounded)?;
         let Outcome::Works(report) = self.trials.run(&unbounded(n)) else {
             return None;

@@ -80,9 +80,9 @@ impl WaitReport {
                 format!("{element} waits for input on {pad} from {on} since tick {since}{nothing}")
             }
             "room" => {
-                let full = self.queued.map_or_else(String::new, |q| {
-                    format!(" ({} of {})", q.buffers, q.of)
-                });
+                let full = self
+                    .queued
+                    .map_or_else(String::new, |q| format!(" ({} of {})", q.buffers, q.of));
                 format!("{element} waits for room on {on}.{pad}{full} since tick {since}")
             }
             "buffer" => {
@@ -113,7 +113,10 @@ impl WaitReport {
 fn held(holders: &[HolderReport]) -> String {
     if let [h] = holders {
         let (buffers, of, by, since) = (h.buffers, h.of, &h.element, h.since);
-        return format!("{buffers} of {of} held by {by} since tick {since}{}", lost(h));
+        return format!(
+            "{buffers} of {of} held by {by} since tick {since}{}",
+            lost(h)
+        );
     }
     let one = |h: &HolderReport| {
         let (element, buffers, since) = (&h.element, h.buffers, h.since);
@@ -139,7 +142,9 @@ impl SuggestionReport {
     /// The changes as a person writes them.
     pub fn text(&self) -> String {
         let and = self.and.iter().map(|c| c.text.as_str());
-        let all: Vec<&str> = core::iter::once(self.first.text.as_str()).chain(and).collect();
+        let all: Vec<&str> = core::iter::once(self.first.text.as_str())
+            .chain(and)
+            .collect();
         all.join(" and ")
     }
 }
