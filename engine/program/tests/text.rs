@@ -204,3 +204,92 @@ fn a_summary_of_a_synchroniser() {
       input 1: 1 repeated, 0 dropped
     ");
 }
+
+#[cfg(feature = "video")]
+#[test]
+fn a_pool_held_by_a_lookahead() {
+    let text =
+        "videotestsrc num-buffers=50 max-buffers=4 ! hold buffers=4 declared=false ! fakesink";
+    let ran = here(&["launch", text, "-q", "--threads", "1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    insta::assert_snapshot!(ran.err, @r"
+    error: stalled at tick 3: nobody can go on
+      fakesink0 waits for input on sink from hold0 since tick 0, nothing has come
+      hold0 waits for input on sink from videotestsrc0 since tick 2
+      videotestsrc0 waits for a buffer of pool videotestsrc0.src since tick 1: 4 of 4 held by hold0 since tick 1
+      a cycle: hold0 -> videotestsrc0 -> hold0
+      cause: hold0 holds all 4 buffers of pool videotestsrc0.src and waits for another
+      it works with: videotestsrc0 max-buffers=5 (tried)
+    ");
+}
+
+#[cfg(feature = "video")]
+#[test]
+fn a_mixer_that_waits_for_a_silent_input() {
+    let text = "videotestsrc num-buffers=100 ! queue max-size-buffers=8 ! join name=mux ! fakesink \
+                join name=mixer ! mux. fakesrc num-buffers=100 ! mixer. silentsrc ! mixer.";
+    let ran = here(&["launch", text, "-q", "--threads", "1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    insta::assert_snapshot!(ran.err, @r"
+    error: stalled at tick 5: nobody can go on
+      fakesink0 waits for input on sink from mux since tick 0, nothing has come
+      mux waits for input on sink_1 from mixer since tick 2, nothing has come
+      mixer waits for input on sink_1 from silentsrc0 since tick 1, nothing has come
+      silentsrc0 says nothing, and has no end, since tick 0
+      blocked behind that:
+      videotestsrc0 waits for a buffer of pool videotestsrc0.src since tick 4: 13 of 13 out (queue0 5 since tick 2, mux 8 since tick 1)
+      queue0 waits for room on mux.sink_0 (8 of 8) since tick 3
+      fakesrc0 waits for room on mixer.sink_0 (8 of 8) since tick 2
+      cause: silentsrc0 is linked, says nothing and has no end
+      it works with: silentsrc0 may-be-silent=true (tried)
+    ");
+}
+
+/// Of a graph with many branches not every wait is shown.
+#[test]
+fn a_stall_of_many_branches_is_bounded() {
+    let branches = "fakesink t. ! ".repeat(199);
+    let text = format!("silentsrc name=s ! tee name=t ! {branches} fakesink");
+    let ran = here(&["launch", &text, "-q", "--threads", "1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    let lines: Vec<&str> = ran.err.lines().collect();
+    assert_eq!(lines.len(), 1 + 64 + 1 + 1, "{}", ran.err);
+    assert_eq!(
+        lines[65..],
+        [
+            "  and 138 more",
+            "  cause: s is linked, says nothing and has no end"
+        ]
+    );
+}
+
+/// A run whose stall is expected tells nobody of it.
+#[test]
+fn a_stall_that_is_expected() {
+    let path = std::env::temp_dir().join(format!("tickpipe-stall-{}.toml", std::process::id()));
+    let file = path.display().to_string();
+    let scenario = |expected: &str| {
+        let text = format!(
+            "version = 1\n[graph]\nlaunch = 'silentsrc name=s ! fakesink'\n[[expect]]\nstall = {expected}\n"
+        );
+        std::fs::write(&path, text).expect("written");
+        here(&["run", &file, "-q", "--threads", "1"])
+    };
+    let ran = scenario("{ cause = 'silent-source', element = 's' }");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let ran = scenario("{}");
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let ran = scenario("{ cause = 'pool-held' }");
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.err.contains(
+            "the run stalled with cause silent-source, element s, expected a stall with cause pool-held"
+        ),
+        "{}",
+        ran.err
+    );
+    let ran = scenario("{ cause = 'pool' }");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("silent-source, no-output"), "{}", ran.err);
+    std::fs::remove_file(&path).expect("removed");
+}

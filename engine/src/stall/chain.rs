@@ -4,6 +4,7 @@
 use super::cause::{self, Blame};
 use super::graph::{Waits, What};
 use super::{ChainReport, StallReport};
+use std::collections::VecDeque;
 
 /// Chains that are told at most: what other sinks wait for is told with the waits of others.
 const MAX_CHAINS: usize = 256;
@@ -24,7 +25,7 @@ pub(super) struct Chain {
 
 /// What is known of a stall, without suggestions.
 pub(crate) fn stall_of(waits: &Waits<'_>) -> StallReport {
-    let silence = leads_to_silence(waits);
+    let silence = distance_to_silence(waits);
     let unfinished = waits.p.sinks.iter().map(|&s| s as usize);
     let unfinished = unfinished.filter(|&s| !waits.p.lanes[s].done);
     let mut seen = Seen::new(waits.p.lanes.len());
@@ -78,29 +79,31 @@ fn needed(waits: &Waits<'_>, lane: usize) -> Vec<usize> {
     }
 }
 
-/// Per lane whether it needs, over however many others, one that has nothing to say.
-fn leads_to_silence(waits: &Waits<'_>) -> Vec<bool> {
+/// Per lane over how many others it needs one that has nothing to say, if it does.
+fn distance_to_silence(waits: &Waits<'_>) -> Vec<Option<u32>> {
     let count = waits.p.lanes.len();
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut silent = vec![false; count];
-    let mut open = Vec::new();
+    let mut distance = vec![None; count];
+    let mut open = VecDeque::new();
     for lane in 0..count {
         if waits.what(lane) == Some(What::Nothing) {
-            silent[lane] = true;
-            open.push(lane);
+            distance[lane] = Some(0);
+            open.push_back(lane);
         }
         for on in needed(waits, lane) {
             needed_by[on].push(lane);
         }
     }
-    while let Some(lane) = open.pop() {
+    while let Some(lane) = open.pop_front() {
+        let next = distance[lane].map(|d: u32| d + 1);
         for &by in &needed_by[lane] {
-            if !core::mem::replace(&mut silent[by], true) {
-                open.push(by);
+            if distance[by].is_none() {
+                distance[by] = next;
+                open.push_back(by);
             }
         }
     }
-    silent
+    distance
 }
 
 /// Per lane the chain that it was seen in last, and where in it.
@@ -118,8 +121,8 @@ impl Seen {
     }
 }
 
-/// The waits from a lane on. Where it needs several, one that leads to silence is followed.
-fn follow(waits: &Waits<'_>, silence: &[bool], seen: &mut Seen, from: usize) -> Chain {
+/// The waits from a lane on. Where it needs several, that nearest to silence is followed.
+fn follow(waits: &Waits<'_>, silence: &[Option<u32>], seen: &mut Seen, from: usize) -> Chain {
     seen.chain += 1;
     let mut steps: Vec<Step> = Vec::new();
     let mut next = Some(from);
@@ -136,13 +139,10 @@ fn follow(waits: &Waits<'_>, silence: &[bool], seen: &mut Seen, from: usize) -> 
             break;
         };
         if let What::Input(_) = what {
-            let silent = |pad: &usize| {
-                let on = waits.on(lane, What::Input(*pad));
-                on.is_some_and(|on| silence[on])
-            };
-            if let Some(pad) = waits.wanted(lane).into_iter().find(silent) {
-                what = What::Input(pad);
-            }
+            let distance = |pad: usize| silence[waits.on(lane, What::Input(pad))?];
+            let wanted = waits.wanted(lane).into_iter();
+            let nearest = wanted.filter_map(|pad| Some((distance(pad)?, pad))).min();
+            what = nearest.map_or(what, |(_, pad)| What::Input(pad));
         }
         seen.at[lane] = (seen.chain, steps.len());
         steps.push(Step { lane, what });

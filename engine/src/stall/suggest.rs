@@ -71,6 +71,14 @@ fn set(element: &str, property: &'static str, value: u32) -> Change {
     }
 }
 
+/// A pool of at least so many buffers, without a bound.
+fn pool_of(owner: &str, least: u32) -> [Change; 2] {
+    [
+        set(owner, "min-buffers", least),
+        set(owner, "max-buffers", 0),
+    ]
+}
+
 impl Search<'_> {
     fn all(&mut self, stall: &StallReport) -> Vec<SuggestionReport> {
         match stall.cause {
@@ -89,6 +97,10 @@ impl Search<'_> {
             found.extend(size.map(|size| told(&[leg.with(size)])));
         }
         if found.is_empty() {
+            let legs = match legs.is_empty() {
+                true => self.legs_behind(&pools),
+                false => legs,
+            };
             let both = legs.iter().find_map(|leg| self.leg_and_pool(leg));
             found.extend(both.map(|changes| told(&changes)));
         }
@@ -159,6 +171,18 @@ impl Search<'_> {
         legs
     }
 
+    /// Links that have no room once the pools do.
+    fn legs_behind(&mut self, pools: &[String]) -> Vec<Leg> {
+        let large: Vec<Change> = pools
+            .iter()
+            .flat_map(|owner| pool_of(owner, 1024))
+            .collect();
+        match self.trials.run(&large) {
+            Outcome::Stalls(report) => report.stall.map_or_else(Vec::new, |s| self.legs(&s)),
+            Outcome::Works(_) | Outcome::Fails => Vec::new(),
+        }
+    }
+
     fn number(&self, element: &str, property: &str) -> u32 {
         match self.trials.property(element, property) {
             Some(PropertyValue::Int(n)) => u32::try_from(n).unwrap_or(0),
@@ -182,7 +206,7 @@ impl Search<'_> {
             return Some(most(n));
         }
         // More than the planner would give: the owner must ask for them.
-        let unbounded = |n| with(&[set(owner, "min-buffers", n), set(owner, "max-buffers", 0)]);
+        let unbounded = |n| with(&pool_of(owner, n));
         let n = self.smallest(min, unbounded)?;
         let Outcome::Works(report) = self.trials.run(&unbounded(n)) else {
             return None;
@@ -210,10 +234,7 @@ impl Search<'_> {
                 continue;
             };
             let large = size.saturating_mul(2).saturating_add(64).min(MAX_COUNT);
-            let pool = [
-                set(&owner, "min-buffers", large),
-                set(&owner, "max-buffers", 0),
-            ];
+            let pool = pool_of(&owner, large);
             if !self.works(&[&[leg.with(size)][..], &pool[..]].concat()) {
                 continue;
             }
