@@ -4,16 +4,17 @@
 use super::footprint::Footprint;
 use super::meet::Meetings;
 use super::need::{self, Need, PoolError};
-use crate::element::{Buffers, Flow, PadAt, PoolBounds, Proposal};
+use crate::element::{Buffers, Flow, PadAt, PadTemplate, PoolBounds, Proposal};
 use crate::negotiate::Solution;
 use crate::state::Topology;
 use bevy_ecs::world::World;
 use thiserror::Error;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::fault::ElementError;
+use tickpipe_components::graph::Pad;
 use tickpipe_components::limits::{Limit, Limits};
 use tickpipe_components::pool::PoolConfig;
-use tickpipe_components::video::{Layout, VideoInfo};
+use tickpipe_components::video::{Layout, RAW_VIDEO, VideoInfo};
 
 /// What a pool will be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +127,10 @@ pub fn plan_memory(
             owner,
             name: topology.from_name(world, first),
             config,
-            layout: layout(solution.links[first].first(), config),
+            layout: match makes_pictures(world, topology, first) {
+                true => layout(solution.links[first].first(), config),
+                false => None,
+            },
             needs: Vec::new(),
             slack: 0,
         };
@@ -225,6 +229,17 @@ pub(super) fn passes(buffers: Buffers, pad: usize) -> bool {
         Buffers::InPlace(_) => pad == 0,
         Buffers::Own(_) => false,
     }
+}
+
+/// Whether who feeds a link can have nothing but raw video there: it lays pictures out as its pool
+/// says. What makes bytes of any kind lays them out as usual.
+fn makes_pictures(world: &World, topology: &Topology, link: usize) -> bool {
+    let from = topology.links[link].from;
+    let template = world.get::<Pad>(from.pad).map(|p| p.template);
+    let pads = &topology.nodes[from.node].class.terms.pads;
+    let template = template.and_then(|t| pads.get(t));
+    let raw = |t: &PadTemplate| t.caps.structures().iter().all(|s| s.media() == RAW_VIDEO);
+    template.is_some_and(|t| !t.caps.is_any() && raw(t))
 }
 
 /// Where the planes of pictures with these caps lie, with rows as the pool aligns them.

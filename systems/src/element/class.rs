@@ -318,10 +318,11 @@ impl ElementClass {
                 let own = T::properties();
                 match index.checked_sub(own.len()) {
                     None => set(entity, &own[index], value),
-                    Some(at) => match bounds_of::<T>().get(at) {
-                        Some(bound) => set(entity, bound, value),
-                        None => {}
-                    },
+                    Some(at) => {
+                        if let Some(bound) = bounds_of::<T>().get(at) {
+                            set(entity, bound, value);
+                        }
+                    }
                 }
             },
             get: |entity, index| {

@@ -10,7 +10,7 @@ use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::sync::SyncSet;
 use tickpipe_components::time::TimeBase;
-use tickpipe_components::video::Layout;
+use tickpipe_components::video::{Layout, VideoInfo};
 
 /// The view that an element has of one tick.
 ///
@@ -261,6 +261,16 @@ impl<'a> Process<'a> {
     pub fn layout(&self, buffer: BufferId) -> Option<&Layout> {
         let pool = self.buffers.pool.get(buffer.index())?;
         self.buffers.pools.get(pool.index())?.layout.as_ref()
+    }
+
+    /// Where the planes of a picture of this stream lie in a buffer that it reads or fills: as the
+    /// buffer's pool says, or as usual. The valid bytes of a picture are all of this layout.
+    pub fn picture(&self, buffer: BufferId, stream: &VideoInfo) -> Layout {
+        let usual = stream.layout;
+        let picture = |l: &Layout| (l.format(), l.width(), l.height());
+        let layout = self.layout(buffer);
+        let layout = layout.filter(|l| picture(l) == picture(&usual));
+        layout.copied().unwrap_or(usual)
     }
 
     /// How many buffers of its own pool it may still acquire this tick.

@@ -4,7 +4,8 @@ use tickpipe_components::caps::{Caps, Fraction, Structure, Value, ValueSet};
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::video::{
-    Frame, GSTREAMER_STRIDE_ALIGN, MAX_DIMENSION, RAW_VIDEO, VideoCapsError, VideoFormat, VideoInfo,
+    Frame, GSTREAMER_STRIDE_ALIGN, Layout, MAX_DIMENSION, RAW_VIDEO, VideoCapsError, VideoFormat,
+    VideoInfo,
 };
 
 /// All formats in the order in which elements offer them: what most elements take first.
@@ -59,15 +60,13 @@ pub(crate) fn stream_info(caps: Option<&Structure>) -> Result<VideoInfo, Element
         .map_err(|error| ElementError::new(Domain::Caps, Code::Refused, error))
 }
 
-/// The frame that a buffer holds.
+/// The frame that a buffer holds, whose planes lie as [`picture`](crate::element::Process::picture)
+/// says.
 ///
 /// # Errors
 /// A buffer that is too short for it.
-pub(crate) fn frame_of<'a>(
-    info: &'a VideoInfo,
-    bytes: &'a [u8],
-) -> Result<Frame<'a>, ElementError> {
-    Frame::new(&info.layout, bytes)
+pub(crate) fn frame_of<'a>(layout: &'a Layout, bytes: &'a [u8]) -> Result<Frame<'a>, ElementError> {
+    Frame::new(layout, bytes)
         .map_err(|error| ElementError::new(Domain::Stream, Code::Truncated, error))
 }
 
@@ -75,15 +74,16 @@ pub(crate) fn frame_of<'a>(
 /// at least as usual.
 ///
 /// # Errors
-/// As [`stream_info`].
+/// As [`stream_info`]; an alignment of rows that is no power of two, or too large.
 pub(crate) fn frame_pool(
     caps: Option<&Structure>,
     downstream: PoolConfig,
 ) -> Result<PoolConfig, ElementError> {
     let info = stream_info(caps)?;
     let align = match downstream.stride_align {
-        0 => 0,
-        align => align.max(GSTREAMER_STRIDE_ALIGN),
+        // Of two powers of two the larger does for both.
+        align if align.is_power_of_two() => align.max(GSTREAMER_STRIDE_ALIGN),
+        align => align,
     };
     let layout = info
         .layout_aligned(align)

@@ -105,7 +105,7 @@ impl Work for Taking {
                 let meta = *process.meta(buffer);
                 let hash = match process.bytes(buffer) {
                     [] => hash_bytes(&meta.index.to_le_bytes()),
-                    bytes => self.hasher.hash(bytes),
+                    _ => self.hasher.hash(process, buffer),
                 };
                 process.record(meta.pts, meta.time_base, hash);
             }

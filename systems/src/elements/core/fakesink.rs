@@ -110,7 +110,7 @@ impl Work for Swallow {
             match item.as_buffer() {
                 Some(buffer) => {
                     if process.recording() {
-                        let hash = self.hasher.hash(process.bytes(buffer));
+                        let hash = self.hasher.hash(process, buffer);
                         let meta = *process.meta(buffer);
                         process.record(meta.pts, meta.time_base, hash);
                     }

@@ -2,8 +2,9 @@
 //!
 //! Padding never counts, so equal pictures have equal hashes whatever their strides.
 
-use crate::element::PadCapsOf;
+use crate::element::{PadCapsOf, Process};
 use tickpipe_components::digest::hash_bytes;
+use tickpipe_components::id::BufferId;
 use tickpipe_components::video::{Frame, VideoInfo};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -21,12 +22,11 @@ impl FrameHasher {
         }
     }
 
-    /// xxh3-64 of a frame: rows of each plane in order, without padding.
-    pub(crate) fn hash(&self, bytes: &[u8]) -> u64 {
-        let frame = self
-            .info
-            .as_ref()
-            .and_then(|i| Frame::new(&i.layout, bytes).ok());
+    /// xxh3-64 of the frame in a buffer: rows of each plane in order, without padding.
+    pub(crate) fn hash(&self, process: &Process<'_>, buffer: BufferId) -> u64 {
+        let bytes = process.bytes(buffer);
+        let layout = self.info.as_ref().map(|i| process.picture(buffer, i));
+        let frame = layout.as_ref().and_then(|l| Frame::new(l, bytes).ok());
         let Some(frame) = frame else {
             return hash_bytes(bytes);
         };

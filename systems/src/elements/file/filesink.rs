@@ -17,6 +17,7 @@ use std::io::{BufWriter, Write};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::ElementError;
+use tickpipe_components::id::BufferId;
 use tickpipe_components::video::{Frame, VideoInfo};
 use tickpipe_components::y4m::payload;
 
@@ -129,11 +130,16 @@ impl Writing {
     }
 
     /// Writes a buffer: of raw video the visible rows of each plane, packed.
-    fn write_buffer(&mut self, bytes: &[u8]) -> Result<(), ElementError> {
+    fn write_buffer(
+        &mut self,
+        process: &Process<'_>,
+        buffer: BufferId,
+    ) -> Result<(), ElementError> {
+        let bytes = process.bytes(buffer);
         let Some(stream) = self.stream else {
             return self.write(bytes);
         };
-        match Frame::new(&stream.layout, bytes) {
+        match Frame::new(&process.picture(buffer, &stream), bytes) {
             Ok(frame) => payload(&frame).try_for_each(|rows| self.write(rows)),
             Err(_) => self.write(bytes),
         }
@@ -175,9 +181,9 @@ impl Work for Writing {
                 process.finish();
                 break;
             };
-            let outcome = self.write_buffer(process.bytes(buffer));
+            let outcome = self.write_buffer(process, buffer);
             if outcome.is_ok() && process.recording() {
-                let hash = self.hasher.hash(process.bytes(buffer));
+                let hash = self.hasher.hash(process, buffer);
                 let meta = *process.meta(buffer);
                 process.record(meta.pts, meta.time_base, hash);
             }

@@ -20,7 +20,7 @@ use tickpipe_components::fabric::Granted;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::time::TimeBase;
-use tickpipe_components::video::{FrameMut, VideoInfo};
+use tickpipe_components::video::{FrameMut, Layout, VideoInfo};
 use tickpipe_components::y4m::{
     Event, Facts, Header, MAX_FRAME_LINE_BYTES, MAX_HEADER_BYTES, ReadError, Reader,
 };
@@ -160,6 +160,7 @@ impl Element for Y4mDec {
             caps: None,
             used: 0,
             frame: None,
+            layout: None,
             frames: 0,
             odd: false,
             told: false,
@@ -173,8 +174,9 @@ struct Decoding {
     caps: Option<Structure>,
     /// Bytes of the oldest block that were read already.
     used: usize,
-    /// The frame that is being filled.
+    /// The frame that is being filled, and where its planes lie.
     frame: Option<Granted>,
+    layout: Option<Layout>,
     frames: u64,
     /// A frame had parameters of its own, and whether that was told.
     odd: bool,
@@ -194,9 +196,6 @@ enum Next {
 impl Decoding {
     /// Reads the block `bytes` on, up to the end of a frame or of the block.
     fn read(&mut self, bytes: &[u8]) -> Result<Next, ElementError> {
-        let Some(info) = &self.info else {
-            return Err(Y4mError::Changed.into());
-        };
         loop {
             let rest = &bytes[self.used..];
             let (used, event) = self.reader.next(rest).map_err(Y4mError::from)?;
@@ -216,10 +215,10 @@ impl Decoding {
                         line.is_some_and(|l| l.odd().is_some() || l.interlacing().is_some());
                 }
                 Event::Payload { .. } => {
-                    let Some(frame) = &mut self.frame else {
+                    let (Some(frame), Some(layout)) = (&mut self.frame, &self.layout) else {
                         return Ok(Next::Buffer);
                     };
-                    let mut view = FrameMut::new(&info.layout, frame.memory.as_mut_slice())
+                    let mut view = FrameMut::new(layout, frame.memory.as_mut_slice())
                         .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
                     let rest = &bytes[self.used..];
                     let filled = self.reader.fill(rest, &mut view).map_err(Y4mError::from)?;
@@ -238,7 +237,7 @@ impl Decoding {
             return;
         };
         let meta = &mut frame.meta;
-        meta.len = info.layout.size();
+        meta.len = self.layout.take().unwrap_or(info.layout).size();
         meta.index = self.frames;
         let base = info.framerate.and_then(|(n, d)| TimeBase::of_rate(n, d));
         if let Some(base) = base {
@@ -279,10 +278,11 @@ impl Decoding {
                     self.used = 0;
                 }
                 Next::Buffer => {
-                    self.frame = process.acquire();
-                    if self.frame.is_none() {
+                    let (Some(info), Some(frame)) = (&self.info, process.acquire()) else {
                         break;
-                    }
+                    };
+                    self.layout = Some(process.picture(frame.buffer, info));
+                    self.frame = Some(frame);
                 }
                 Next::Emit => self.emit(process),
             }

@@ -127,7 +127,8 @@ impl Work for Encoding {
                 process.finish();
                 break;
             };
-            let written = frame_of(info, process.bytes(buffer)).and_then(|frame| {
+            let layout = process.picture(buffer, info);
+            let written = frame_of(&layout, process.bytes(buffer)).and_then(|frame| {
                 write_frame(FRAME_LINE, &frame, &mut space[head.len()..])
                     .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))
             });

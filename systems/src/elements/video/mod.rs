@@ -43,13 +43,15 @@ fn each_frame(
         let Some(mut out) = process.acquire() else {
             break;
         };
-        let outcome = frame_of(from, process.bytes(buffer)).and_then(|src| {
-            let mut dst = FrameMut::new(&to.layout, out.memory.as_mut_slice())
+        let read = process.picture(buffer, from);
+        let written = process.picture(out.buffer, to);
+        let outcome = frame_of(&read, process.bytes(buffer)).and_then(|src| {
+            let mut dst = FrameMut::new(&written, out.memory.as_mut_slice())
                 .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
             f(&src, &mut dst)
         });
         out.meta = *process.meta(buffer);
-        out.meta.len = to.layout.size();
+        out.meta.len = written.size();
         process.release(buffer);
         match outcome {
             Ok(()) => process.push(0, out),

@@ -22,7 +22,7 @@ use tickpipe_components::fabric::Granted;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::pool::PoolConfig;
-use tickpipe_components::video::{FrameMut, VideoFormat, VideoInfo};
+use tickpipe_components::video::{FrameMut, Layout, VideoFormat, VideoInfo};
 
 /// Settings of `overlay`.
 #[derive(Component, Clone, Debug, Default)]
@@ -122,19 +122,73 @@ struct Overlaying {
     frames: u64,
 }
 
-/// The leading frame, to write: itself where nobody else holds it, else a copy.
-fn writable(process: &mut Process<'_>, main: BufferId) -> Option<Granted> {
+/// The leading frame, to write: itself where nobody else holds it, else a copy. It is consumed.
+///
+/// # Errors
+/// A frame that is too short, or a copy.
+fn writable(
+    process: &mut Process<'_>,
+    main: BufferId,
+    stream: &VideoInfo,
+) -> Result<Option<Granted>, ElementError> {
     if let Some(own) = process.write_in_place(main) {
-        return Some(own);
+        return Ok(Some(own));
     }
-    let mut copy = process.acquire()?;
+    let Some(mut copy) = process.acquire() else {
+        process.drop_buffer(main);
+        return Ok(None);
+    };
     let bytes = process.bytes(main);
-    let len = bytes.len().min(copy.memory.len());
-    copy.memory.as_mut_slice()[..len].copy_from_slice(&bytes[..len]);
     copy.meta = *process.meta(main);
+    let (from, to) = (
+        process.picture(main, stream),
+        process.picture(copy.buffer, stream),
+    );
+    let space = copy.memory.as_mut_slice();
+    let len = match from == to {
+        true => Ok(copied(bytes, space)),
+        false => copied_by_rows(&from, bytes, &to, space),
+    };
+    if from != to {
+        copy.meta.len = to.size();
+    }
     process.release(main);
-    process.count_copy(len);
-    Some(copy)
+    match len {
+        Ok(len) => {
+            process.count_copy(len);
+            Ok(Some(copy))
+        }
+        Err(error) => {
+            process.discard(copy);
+            Err(error)
+        }
+    }
+}
+
+/// Copies all bytes that there is room for; how many.
+fn copied(from: &[u8], to: &mut [u8]) -> usize {
+    let len = from.len().min(to.len());
+    to[..len].copy_from_slice(&from[..len]);
+    len
+}
+
+/// Copies a picture whose planes lie elsewhere; how many bytes.
+fn copied_by_rows(
+    from: &Layout,
+    bytes: &[u8],
+    to: &Layout,
+    space: &mut [u8],
+) -> Result<usize, ElementError> {
+    let from = frame_of(from, bytes)?;
+    let mut to =
+        FrameMut::new(to, space).map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
+    let mut len = 0;
+    for (plane, target) in from.planes().zip(to.planes_mut().iter_mut().flatten()) {
+        for (row, target) in plane.rows().zip(target.rows_mut()) {
+            len += copied(row, target);
+        }
+    }
+    Ok(len)
 }
 
 impl Work for Overlaying {
@@ -163,14 +217,19 @@ impl Work for Overlaying {
                     Ok(())
                 }
                 (Some(main), Some(top)) => {
-                    let Some(mut below) = writable(process, main) else {
-                        process.drop_buffer(main);
-                        process.release(top);
-                        continue;
+                    let mut below = match writable(process, main, main_info) {
+                        Ok(Some(below)) => below,
+                        other => {
+                            process.release(top);
+                            other?;
+                            continue;
+                        }
                     };
-                    let drawn = frame_of(top_info, process.bytes(top)).and_then(|top| {
+                    let above = process.picture(top, top_info);
+                    let layout = process.picture(below.buffer, main_info);
+                    let drawn = frame_of(&above, process.bytes(top)).and_then(|top| {
                         let space = below.memory.as_mut_slice();
-                        let mut frame = FrameMut::new(&main_info.layout, space)
+                        let mut frame = FrameMut::new(&layout, space)
                             .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
                         overlay_opaque(&mut frame, &top, self.x, self.y)
                             .map_err(|e| ElementError::new(Domain::Core, Code::Failed, e))
@@ -194,5 +253,33 @@ impl Work for Overlaying {
 
     fn state(&self, visitor: &mut dyn StateVisitor) {
         visitor.unsigned("frames", self.frames);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tickpipe_components::video::Frame;
+
+    #[test]
+    fn a_copy_with_other_strides_shows_the_same() {
+        for format in FORMATS {
+            let packed = Layout::packed(format, 13, 7).expect("a picture");
+            let aligned = Layout::aligned(format, 13, 7, 64).expect("a picture");
+            for (from, to) in [(packed, aligned), (aligned, packed)] {
+                let bytes: Vec<u8> = (0..from.size()).map(|i| (i * 7 + i / 256) as u8).collect();
+                let mut space = vec![0; to.size()];
+                let len = copied_by_rows(&from, &bytes, &to, &mut space);
+                assert_eq!(len.ok(), Some(packed.visible_bytes()), "{format}");
+                let (a, b) = (Frame::new(&from, &bytes), Frame::new(&to, &space));
+                let same = a.expect("whole").same_pixels(&b.expect("whole"));
+                assert!(same, "{format}");
+                let short = copied_by_rows(&from, &bytes[1..], &to, &mut space);
+                assert_eq!(
+                    short.map_err(|e| (e.domain, e.code)),
+                    Err((Domain::Stream, Code::Truncated))
+                );
+            }
+        }
     }
 }

@@ -234,7 +234,8 @@ impl Work for Painting {
                 break;
             };
             let refused = |e| ElementError::new(Domain::Pool, Code::Refused, e);
-            let painted = FrameMut::new(&info.layout, buffer.memory.as_mut_slice())
+            let layout = process.picture(buffer.buffer, info);
+            let painted = FrameMut::new(&layout, buffer.memory.as_mut_slice())
                 .map_err(refused)
                 .and_then(|mut frame| {
                     let painted = painter.paint(self.index, &mut frame);
@@ -245,7 +246,7 @@ impl Work for Painting {
                 return Err(error);
             }
             let meta = &mut buffer.meta;
-            meta.len = info.layout.size();
+            meta.len = layout.size();
             meta.index = self.index;
             meta.pts = Some(self.pts);
             if let Some(base) = base {
