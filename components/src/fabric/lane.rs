@@ -18,7 +18,7 @@ pub enum Trigger {
     Free,
     /// An item on any input.
     Any,
-    /// An item on each input that has not ended and does not say that it may be silent.
+    /// An item on the input that it asked for, or on any if it asked for none: it compares them.
     All,
     /// A set of the synchroniser.
     Set,
@@ -149,6 +149,8 @@ pub struct Lane {
     pub filling: Option<Granted>,
     /// It does nothing before this time, in nanoseconds.
     pub wake_at: Option<i64>,
+    /// The sink pad that must have an item, or its end, before it goes on.
+    pub awaits: Option<u32>,
     /// It waits for its device.
     pub device: bool,
     /// It asked to be run again, though it moves nothing now.
@@ -197,6 +199,7 @@ impl Lane {
             kept: VecDeque::new(),
             filling: None,
             wake_at: None,
+            awaits: None,
             device: false,
             again: false,
             in_place: false,

@@ -1,8 +1,10 @@
-//! Where branches of one fork meet again: how many buffers one branch takes in before the element
-//! where they meet can go on, and so how many wait for it on the others. Pure.
+//! Where branches of one fork come to points that wait for one another: how many buffers one branch
+//! takes in before it has let one go, and so how many wait on the others. Pure.
 //!
-//! Branches meet in an element that compares its inputs, in a synchroniser, and before PLAYING in
-//! the sinks of a pipeline, which all hold their first buffer before any takes a second.
+//! Such points are the inputs of an element that compares them, those of a synchroniser, and the
+//! sinks of a pipeline, which all hold their first buffer before any takes a second. Points of
+//! different elements count too: they may wait for one another over a third. It counts on streams
+//! whose times do not go back.
 
 use super::plan::synchronises;
 use crate::element::{Buffers, PadAt, PadCapsOf, Waits};
@@ -10,23 +12,57 @@ use crate::negotiate::Solution;
 use crate::state::Topology;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-/// Two links that meet, and of the one what it makes the other wait.
+/// A link that may have to wait for another.
 #[derive(Clone, Debug)]
 struct Meeting {
-    /// Whom the other waits for.
+    /// The other.
     other: usize,
     /// Buffers that leave the fork before `other` has what it needs.
     forked: u64,
-    /// The links from the fork to `other`, and how many buffers are retained at the end of each.
+    /// Buffers that arrive on this link then: by several ways the same comes several times.
+    arrived: u64,
+    /// How many of each buffer of the fork an element emits, by node; 0 for those not behind it.
+    times: Rc<[u64]>,
+    /// The links from the fork to `other`, ascending, and how many buffers are retained at the end
+    /// of each.
     way: Vec<(usize, u64)>,
 }
 
+/// Buffers of a pool that wait on a link for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Waiting {
+    /// The link that they wait on.
+    pub link: usize,
+    /// The link that they wait for.
+    pub other: usize,
+    /// How many.
+    pub buffers: u64,
+}
+
 /// All places of a graph where branches of a fork meet again and one keeps buffers back.
-pub(super) struct Meetings<'a> {
-    topology: &'a Topology,
+pub(super) struct Meetings {
     /// By link: those that it may have to wait for.
     of: BTreeMap<usize, Vec<Meeting>>,
+}
+
+/// By which of a fork's outputs something is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Legs {
+    None,
+    One(usize),
+    Several,
+}
+
+impl Legs {
+    fn with(self, other: Legs) -> Legs {
+        match (self, other) {
+            (Legs::None, legs) | (legs, Legs::None) => legs,
+            (a, b) if a == b => a,
+            _ => Legs::Several,
+        }
+    }
 }
 
 /// What is asked of the elements of a graph while branches are walked back.
@@ -36,21 +72,25 @@ struct Walk<'a> {
     solution: &'a Solution,
     buffers: &'a [Buffers],
     pads: BTreeMap<usize, PadCapsOf>,
+    /// By link: the size of its buffers, once it was asked for.
+    bytes: BTreeMap<usize, usize>,
 }
 
-impl<'a> Meetings<'a> {
+impl Meetings {
     /// Finds them.
     pub(super) fn new(
         world: &World,
-        topology: &'a Topology,
+        topology: &Topology,
         solution: &Solution,
         buffers: &[Buffers],
-    ) -> Meetings<'a> {
+    ) -> Meetings {
         let mut found = Meetings {
-            topology,
             of: BTreeMap::new(),
         };
-        if topology.nodes.iter().all(|n| n.outputs.len() < 2) {
+        let forks = topology.nodes.iter().enumerate();
+        let forks = forks.filter(|(_, n)| n.outputs.len() > 1);
+        let forks: Vec<usize> = forks.map(|f| f.0).collect();
+        if forks.is_empty() {
             return found;
         }
         let mut walk = Walk {
@@ -59,49 +99,75 @@ impl<'a> Meetings<'a> {
             solution,
             buffers,
             pads: BTreeMap::new(),
+            bytes: BTreeMap::new(),
         };
-        let mut sinks = Vec::new();
-        for (node, n) in topology.nodes.iter().enumerate() {
-            if n.outputs.is_empty() {
-                sinks.extend(n.inputs.iter().map(|&l| (l, 1)));
-            }
-            let entity = world.entity(n.entity);
-            let compares = n.class.waits(entity) == Waits::All;
-            if n.inputs.len() < 2 || !(compares || synchronises(n.class.terms.flow)) {
-                continue;
-            }
-            let needs = n.inputs.iter().enumerate();
-            let needs: Vec<(usize, u64)> = needs
-                .filter_map(|(pad, &link)| Some((link, walk.takes(node, pad, 1)?)))
-                .collect();
-            found.among(&mut walk, &needs);
+        let points = walk.points();
+        let slow = |walk: &mut Walk<'_>, node: usize| {
+            let pads = 0..topology.nodes[node].inputs.len();
+            pads.into_iter()
+                .any(|pad| walk.takes(node, pad, 1).is_none_or(|t| t > 1))
+        };
+        if !(0..topology.nodes.len()).any(|node| slow(&mut walk, node)) {
+            return found;
         }
-        found.among(&mut walk, &sinks);
+        for fork in forks {
+            found.behind(&mut walk, fork, &points);
+        }
         found
     }
 
-    /// Looks at all pairs of links that meet, each with how many buffers it must have.
-    fn among(&mut self, walk: &mut Walk<'_>, links: &[(usize, u64)]) {
-        // Only a branch that takes in more than it lets go makes another wait.
-        let slow: Vec<(usize, u64)> = links
-            .iter()
-            .copied()
-            .filter(|&(link, needed)| needed > 1 || walk.keeps(link))
-            .collect();
-        if slow.is_empty() {
-            return;
-        }
-        for &(link, _) in links {
-            let before = walk.before(link);
-            for &(other, needed) in &slow {
-                if other == link {
-                    continue;
+    /// Looks at all points behind a fork.
+    fn behind(&mut self, walk: &mut Walk<'_>, fork: usize, points: &[(usize, Option<u64>)]) {
+        let topology = walk.topology;
+        let mut legs = vec![Legs::None; topology.nodes.len()];
+        let leg_of = |legs: &[Legs], link: usize| match topology.links[link].from {
+            end if end.node == fork => Legs::One(end.index),
+            end => legs[end.node],
+        };
+        let mut times = vec![0u64; topology.nodes.len()];
+        times[fork] = 1;
+        for node in fork + 1..topology.nodes.len() {
+            let n = &topology.nodes[node];
+            let leads = synchronises(n.class.terms.flow);
+            for (pad, &link) in n.inputs.iter().enumerate() {
+                legs[node] = legs[node].with(leg_of(&legs, link));
+                if pad == 0 || !leads {
+                    let from = topology.links[link].from.node;
+                    times[node] = times[node].saturating_add(times[from]);
                 }
-                if let Some((forked, way)) = walk.back(other, needed, &before) {
-                    self.of
-                        .entry(link)
-                        .or_default()
-                        .push(Meeting { other, forked, way });
+            }
+            if legs[node] != Legs::None {
+                times[node] = times[node].max(1);
+            }
+        }
+        let times: Rc<[u64]> = times.into();
+        let here: Vec<(usize, Option<u64>, Legs)> = points
+            .iter()
+            .map(|&(link, needed)| (link, needed, leg_of(&legs, link)))
+            .filter(|point| point.2 != Legs::None)
+            .collect();
+        for &(other, needed, other_legs) in &here {
+            let Some(needed) = needed else { continue };
+            let inside = |node: usize| node == fork || legs[node] != Legs::None;
+            let Some((forked, way)) = walk.back(other, needed, fork, inside) else {
+                continue;
+            };
+            if forked < 2 {
+                continue;
+            }
+            for &(link, _, link_legs) in &here {
+                let apart = link_legs.with(other_legs) == Legs::Several;
+                let before = || way.binary_search_by_key(&link, |w| w.0).is_ok();
+                if link != other && apart && !before() {
+                    let from = topology.links[link].from.node;
+                    let meeting = Meeting {
+                        other,
+                        forked,
+                        arrived: forked.saturating_mul(times[from]),
+                        times: Rc::clone(&times),
+                        way: way.clone(),
+                    };
+                    self.of.entry(link).or_default().push(meeting);
                 }
             }
         }
@@ -110,27 +176,82 @@ impl<'a> Meetings<'a> {
     /// How many items a link must hold so that no other waits for it in vain.
     pub(super) fn longest(&self, link: usize) -> u64 {
         let meetings = self.of.get(&link).into_iter().flatten();
-        meetings.map(|m| m.forked).max().unwrap_or(0)
+        meetings.map(|m| m.arrived).max().unwrap_or(0)
     }
 
-    /// How many buffers of a pool wait on a link for another, beyond those that count already as
-    /// retained on the way to the other, and which link that is. `reach` are the pool's links.
-    pub(super) fn waiting(&self, link: usize, reach: &[usize]) -> Option<(u64, usize)> {
-        let meetings = self.of.get(&link)?.iter();
-        let beyond = meetings.map(|m| {
-            let counted = |l: &usize| reach.binary_search(l).is_ok();
-            let kept = m.way.iter().filter(|(l, _)| counted(l));
-            let kept: u64 = kept.map(|w| w.1).sum();
-            ((m.forked - 1).saturating_sub(kept), m.other)
-        });
-        // Of equals the first counts.
-        let most = beyond.reduce(|a, b| if b.0 > a.0 { b } else { a })?;
-        debug_assert!(most.1 < self.topology.links.len());
-        (most.0 > 0).then_some(most)
+    /// How many buffers of a pool wait where for what, beyond those that count already as retained
+    /// on the way to what they wait for. `reach` are the links of the pool that `node` fills,
+    /// ascending.
+    pub(super) fn waiting(&self, node: usize, reach: &[usize]) -> Vec<Waiting> {
+        let mut all: Vec<Waiting> = Vec::new();
+        for &link in reach {
+            for meeting in self.of.get(&link).into_iter().flatten() {
+                let counted = |l: &usize| reach.binary_search(l).is_ok();
+                let kept = meeting.way.iter().filter(|(l, _)| counted(l));
+                let kept: u64 = kept.map(|w| w.1).sum();
+                let times = meeting.times[node].max(1);
+                let waiting = (meeting.forked - 1).saturating_mul(times);
+                all.push(Waiting {
+                    link,
+                    other: meeting.other,
+                    buffers: waiting.saturating_sub(kept),
+                });
+            }
+        }
+        all.retain(|w| w.buffers > 0);
+        // What waits on a link waits for the slowest that it waits for; and what waits for one
+        // waits on one link. Either sum is enough.
+        let by_link = most(&all, |w| w.link);
+        let by_other = most(&all, |w| w.other);
+        let sum = |list: &[Waiting]| -> u64 { list.iter().map(|w| w.buffers).sum() };
+        match sum(&by_other) < sum(&by_link) {
+            true => by_other,
+            false => by_link,
+        }
     }
 }
 
+/// The largest of each group, by its key; of equals the first.
+fn most(all: &[Waiting], key: impl Fn(&Waiting) -> usize) -> Vec<Waiting> {
+    let mut most: BTreeMap<usize, Waiting> = BTreeMap::new();
+    for waiting in all {
+        let known = most.entry(key(waiting)).or_insert(*waiting);
+        if waiting.buffers > known.buffers {
+            *known = *waiting;
+        }
+    }
+    most.into_values().collect()
+}
+
 impl Walk<'_> {
+    /// The links on which buffers may have to wait, and of those that others wait for, how many
+    /// buffers each must have.
+    fn points(&mut self) -> Vec<(usize, Option<u64>)> {
+        let topology = self.topology;
+        let mut points = Vec::new();
+        for (node, n) in topology.nodes.iter().enumerate() {
+            if n.outputs.is_empty() {
+                points.extend(n.inputs.iter().map(|&l| (l, Some(1))));
+                continue;
+            }
+            if n.inputs.len() < 2 {
+                continue;
+            }
+            let compares = n.class.waits(self.world.entity(n.entity)) == Waits::All;
+            let compares = compares || synchronises(n.class.terms.flow);
+            for (pad, &link) in n.inputs.iter().enumerate() {
+                // Of an element that takes what comes nobody waits for one input; but what others
+                // bring may fill what is behind it.
+                let needed = match compares {
+                    true => self.takes(node, pad, 1),
+                    false => None,
+                };
+                points.push((link, needed));
+            }
+        }
+        points
+    }
+
     /// Buffers that an element takes in on a pad before it has let so many go.
     fn takes(&mut self, node: usize, pad: usize, outputs: u64) -> Option<u64> {
         let n = &self.topology.nodes[node];
@@ -144,87 +265,76 @@ impl Walk<'_> {
     }
 
     /// The size of the buffers on a link: the smallest that may come there.
-    fn bytes(&self, link: usize) -> usize {
+    fn bytes(&mut self, link: usize) -> usize {
+        if let Some(known) = self.bytes.get(&link) {
+            return *known;
+        }
+        // Links lead to later nodes, so those before this one are found first.
         let mut open = vec![link];
-        let mut seen = Vec::new();
-        let mut least = usize::MAX;
-        while let Some(link) = open.pop() {
-            if seen.contains(&link) {
+        while let Some(&link) = open.last() {
+            let node = self.topology.links[link].from.node;
+            let inputs = &self.topology.nodes[node].inputs;
+            let passed = match self.buffers[node] {
+                Buffers::Own(_) => &[][..],
+                Buffers::InPlace(_) => inputs.get(..1).unwrap_or_default(),
+                Buffers::Passed => inputs,
+            };
+            let unknown = passed.iter().filter(|l| !self.bytes.contains_key(l));
+            let before = open.len();
+            open.extend(unknown);
+            if open.len() > before {
                 continue;
             }
-            seen.push(link);
-            let from = self.topology.links[link].from.node;
-            match self.buffers[from] {
-                Buffers::Own(c) => least = least.min(c.size.max(1)),
-                Buffers::InPlace(_) => open.extend(self.topology.nodes[from].inputs.first()),
-                Buffers::Passed => open.extend(&self.topology.nodes[from].inputs),
-            }
+            let least = match self.buffers[node] {
+                Buffers::Own(config) => config.size.max(1),
+                _ => passed.iter().map(|l| self.bytes[l]).min().unwrap_or(1),
+            };
+            self.bytes.insert(link, least);
+            open.pop();
         }
-        if least == usize::MAX { 1 } else { least }
+        self.bytes.get(&link).copied().unwrap_or(1)
     }
 
-    /// Nodes upstream of a link, that of its end not counted; sorted.
-    fn before(&self, link: usize) -> Vec<usize> {
-        let mut seen = vec![false; self.topology.nodes.len()];
-        let mut open = vec![self.topology.links[link].from.node];
-        while let Some(node) = open.pop() {
-            if !core::mem::replace(&mut seen[node], true) {
-                let inputs = self.topology.nodes[node].inputs.iter();
-                open.extend(inputs.map(|&l| self.topology.links[l].from.node));
-            }
-        }
-        let all = seen.iter().enumerate().filter(|s| *s.1);
-        all.map(|s| s.0).collect()
-    }
-
-    /// Whether anything upstream of a link takes in more than it lets go.
-    fn keeps(&mut self, link: usize) -> bool {
-        let nodes = self.before(link);
-        nodes.into_iter().any(|node| {
-            let pads = 0..self.topology.nodes[node].inputs.len();
-            pads.into_iter()
-                .any(|pad| self.takes(node, pad, 1).is_none_or(|t| t > 1))
-        })
-    }
-
-    /// Walks back from a link that must have `needed` buffers to the nodes in `stops`, which are
-    /// sorted: how many buffers must leave the one of those that must emit most, and the links on
-    /// all ways with what is retained at the end of each. `None` if no way leads there, or an
-    /// element on it may never let anything go.
+    /// Walks back from a link that must have `needed` buffers to a fork, over nodes that are
+    /// `inside`: how many buffers must leave the fork, and the links on all ways, ascending, with
+    /// what is retained at the end of each. `None` if an element on the way may never let anything
+    /// go.
     fn back(
         &mut self,
         link: usize,
         needed: u64,
-        stops: &[usize],
+        fork: usize,
+        inside: impl Fn(usize) -> bool,
     ) -> Option<(u64, Vec<(usize, u64)>)> {
         let mut forked: Option<u64> = None;
-        let mut way = Vec::new();
+        let mut way: BTreeMap<usize, u64> = BTreeMap::new();
         // By node, later ones first: what it must emit on the links that were walked.
         let mut open: BTreeMap<usize, u64> = BTreeMap::new();
-        let reach = |walk: &Self, way: &mut Vec<(usize, u64)>, link: usize| {
+        let step = |walk: &Self, way: &mut BTreeMap<usize, u64>, link: usize| {
             let to = walk.topology.links[link].to;
             let n = &walk.topology.nodes[to.node];
             let entity = walk.world.entity(n.entity);
             let kept = n.class.retains(entity, PadAt::sink(to.index));
-            if !way.iter().any(|w| w.0 == link) {
-                way.push((link, kept.into()));
-            }
+            way.insert(link, kept.into());
             walk.topology.links[link].from.node
         };
-        open.insert(reach(self, &mut way, link), needed);
+        open.insert(step(self, &mut way, link), needed);
         while let Some((node, needed)) = open.pop_last() {
-            if stops.binary_search(&node).is_ok() {
+            if node == fork {
                 forked = forked.max(Some(needed));
                 continue;
             }
             for pad in 0..self.topology.nodes[node].inputs.len() {
-                let taken = self.takes(node, pad, needed)?;
                 let link = self.topology.nodes[node].inputs[pad];
-                let from = reach(self, &mut way, link);
+                if !inside(self.topology.links[link].from.node) {
+                    continue;
+                }
+                let taken = self.takes(node, pad, needed)?;
+                let from = step(self, &mut way, link);
                 let most = open.entry(from).or_default();
                 *most = taken.max(*most);
             }
         }
-        Some((forked?, way))
+        Some((forked?, way.into_iter().collect()))
     }
 }

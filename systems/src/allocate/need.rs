@@ -26,7 +26,7 @@ impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.element, self.buffers)?;
         match &self.waits_for {
-            Some(on) => write!(f, " until {on} has its next"),
+            Some(on) => write!(f, " waiting for {on}"),
             None => Ok(()),
         }
     }
@@ -167,7 +167,7 @@ impl<'a> Reaches<'a> {
 pub(super) fn size(
     world: &World,
     topology: &Topology,
-    meetings: &Meetings<'_>,
+    meetings: &Meetings,
     reach: &[usize],
     limits: &Limits,
     plan: &mut PoolPlan,
@@ -193,13 +193,14 @@ pub(super) fn size(
                 waits_for: None,
             });
         }
-        if let Some((waiting, other)) = meetings.waiting(link, reach) {
-            kept_by.push(Need {
-                element: n.name.clone(),
-                buffers: u32::try_from(waiting).unwrap_or(u32::MAX),
-                waits_for: Some(topology.to_name(world, other)),
-            });
-        }
+    }
+    for waiting in meetings.waiting(plan.node, reach) {
+        let to = topology.links[waiting.link].to;
+        kept_by.push(Need {
+            element: topology.nodes[to.node].name.clone(),
+            buffers: u32::try_from(waiting.buffers).unwrap_or(u32::MAX),
+            waits_for: Some(topology.to_name(world, waiting.other)),
+        });
     }
     kept_by.sort_by(|a, b| (&a.element, &a.waits_for).cmp(&(&b.element, &b.waits_for)));
     plan.needs.extend(kept_by);

@@ -254,7 +254,7 @@ fn layout(caps: Option<&Structure>, config: PoolConfig) -> Option<Layout> {
 fn capacities(
     world: &World,
     topology: &Topology,
-    meetings: &Meetings<'_>,
+    meetings: &Meetings,
     limits: &Limits,
 ) -> Result<Vec<usize>, MemoryError> {
     let common = limits.link_capacity();

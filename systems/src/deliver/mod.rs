@@ -172,6 +172,6 @@ fn did_something(l: &Lane, quantum: u32) -> bool {
 #[cold]
 #[inline(never)]
 fn asked_for_something(l: &Lane) -> bool {
-    let again = l.again || l.wake_at.is_some() || l.device;
+    let again = l.again || l.wake_at.is_some() || l.device || l.awaits.is_some();
     again || l.done || l.changes.is_some() || !l.released.is_empty() || !l.posted.is_empty()
 }

@@ -39,7 +39,8 @@ pub enum Waits {
     /// An item on any sink pad; a synchroniser's set with [`Flow::Lead`].
     #[default]
     Any,
-    /// An item on each sink pad that has not ended: it compares them.
+    /// An item on the sink pad that it names ([`Process::wait_for_input`]), for it compares them
+    /// all; any before it named one.
     All,
 }
 

@@ -83,6 +83,11 @@ impl<'a> Process<'a> {
         input.queue.front().filter(|item| item.as_caps().is_none())
     }
 
+    /// How many items are on a sink pad, those that this tick does not allow to take included.
+    pub fn queued(&self, pad: usize) -> usize {
+        self.lane.inputs.get(pad).map_or(0, |i| i.queue.len())
+    }
+
     /// Takes the oldest item of a sink pad, if this tick allows another. A buffer is then the
     /// element's: it must be passed on, kept or released.
     #[inline]
@@ -225,6 +230,12 @@ impl<'a> Process<'a> {
         if !self.now.free {
             self.lane.wake_at = Some(time);
         }
+    }
+
+    /// Runs no more before this sink pad has an item, or its end: of an element with
+    /// [`Waits::All`](super::Waits::All), which compares its inputs.
+    pub fn wait_for_input(&mut self, pad: usize) {
+        self.lane.awaits = Some(pad as u32);
     }
 
     /// Runs no more before its device is ready (`Engine::device_ready`).

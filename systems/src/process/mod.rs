@@ -132,6 +132,7 @@ impl Run<'_> {
         }
         lane.wake_at = None;
         lane.again = false;
+        lane.awaits = None;
         let WorkSlot { work, offers, .. } = slot;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             work.process(&mut Process::new(lane, self.buffers, self.now, offers))

@@ -202,18 +202,19 @@ fn missing_input(l: &Lane) -> Option<u32> {
     }
 }
 
-/// Of an element that compares its inputs: the first that has neither an item nor an end, unless
-/// it may be silent. Where all others have ended, one that may be silent is not waited for.
+/// Of an element that compares its inputs: the one that it asked for, while nothing is there; else
+/// any.
 fn missing_of_all(l: &Lane) -> Option<u32> {
     let empty = |i: &Input| !i.eos && i.queue.front().is_none_or(|f| f.as_caps().is_some());
-    let find = |wanted: &dyn Fn(&Input) -> bool| l.inputs.iter().position(wanted);
-    if let Some(pad) = find(&|i| empty(i) && !i.may_be_silent) {
-        return Some(pad as u32);
+    if let Some(pad) = l.awaits
+        && l.inputs.get(pad as usize).is_some_and(empty)
+    {
+        return Some(pad);
     }
-    if l.inputs.iter().any(|i| i.eos) || !l.inputs.iter().all(empty) {
-        return None;
+    match has_item(l) || l.inputs.iter().all(|i| i.eos) {
+        true => None,
+        false => l.inputs.iter().position(empty).map(|pad| pad as u32),
     }
-    find(&empty).map(|pad| pad as u32)
 }
 
 /// Grants free buffers of the lane's pool until it has `wanted`; `false` if it has none.

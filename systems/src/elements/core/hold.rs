@@ -79,30 +79,32 @@ struct Holding {
 
 impl Work for Holding {
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
-        loop {
-            let over = process.kept().len() > if self.ended { 0 } else { self.most };
-            if over {
-                if process.room(0) == 0 {
-                    break;
-                }
-                if let Some(oldest) = process.take_kept() {
-                    process.forward(0, oldest);
-                }
-                continue;
-            }
-            if self.ended {
-                process.finish();
+        while !self.ended {
+            let Some(item) = process.peek(0) else { break };
+            let full = process.kept().len() >= self.most;
+            if item.as_buffer().is_some() && full && process.room(0) == 0 {
                 break;
             }
-            match process.next(0) {
-                Some(item) => match item.as_buffer() {
-                    Some(buffer) => process.keep(buffer),
-                    None => self.ended = true,
-                },
-                None => break,
+            process.next(0);
+            match item.as_buffer() {
+                Some(buffer) => process.keep(buffer),
+                None => self.ended = true,
+            }
+            if process.kept().len() > self.most
+                && let Some(oldest) = process.take_kept()
+            {
+                process.forward(0, oldest);
             }
         }
-        if self.ended && process.kept().len() > 0 {
+        while self.ended && process.room(0) > 0 {
+            let Some(oldest) = process.take_kept() else {
+                break;
+            };
+            process.forward(0, oldest);
+        }
+        if self.ended && process.kept().len() == 0 {
+            process.finish();
+        } else if self.ended {
             // Its input has nothing more to run it with.
             process.again();
         }
