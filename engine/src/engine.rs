@@ -13,6 +13,7 @@ use tickpipe_components::id::PipelineId;
 use tickpipe_components::limits::Limits;
 use tickpipe_systems::command::Actions;
 use tickpipe_systems::element::{Element, Registry, RegistryError};
+use tickpipe_systems::report::invariants::Checking;
 use tickpipe_systems::state::Graphs;
 use tickpipe_systems::{Phase, Works};
 
@@ -26,6 +27,10 @@ pub struct EngineOptions {
     /// Order of systems that the schedule leaves open, for tests: any value gives the same
     /// results.
     pub shuffle_seed: Option<u64>,
+    /// Whether to look in every tick that all holds that always does (docs/invariants.md). Without
+    /// a word it is looked at where debug assertions are on, in large graphs not in every tick.
+    /// No result or digest depends on it.
+    pub check: Option<bool>,
 }
 
 impl Default for EngineOptions {
@@ -34,6 +39,7 @@ impl Default for EngineOptions {
             threads: 1,
             limits: Limits::default(),
             shuffle_seed: None,
+            check: None,
         }
     }
 }
@@ -91,6 +97,7 @@ impl Engine {
         let mut world = World::new();
         world.insert_resource(registry);
         world.insert_resource(options.limits);
+        world.insert_resource(Checking::of(options.check));
         world.insert_resource(Fabric {
             parallel: threads.is_some(),
             ..Fabric::default()
@@ -196,7 +203,14 @@ fn schedule(shuffle_seed: Option<u64>) -> Schedule {
         tickpipe_systems::process::process.in_set(Phase::Process),
         tickpipe_systems::deliver::deliver.in_set(Phase::Deliver),
         tickpipe_systems::reclaim::reclaim.in_set(Phase::Reclaim),
-        tickpipe_systems::report::report.in_set(Phase::Report),
+        (
+            tickpipe_systems::report::report,
+            tickpipe_systems::report::leaks,
+            tickpipe_systems::report::invariants::invariants,
+            tickpipe_systems::report::post,
+        )
+            .chain()
+            .in_set(Phase::Report),
         tickpipe_systems::advance::advance.in_set(Phase::Advance),
     ));
     schedule

@@ -22,8 +22,8 @@ pub use inspect::{BufferView, Holder};
 pub use link::LinkError;
 pub use plan::{Conversion, LinkCaps, LinkPlan, LinkTrace, Plan, PlanError, PlanReport, PoolCount};
 pub use report::{
-    ElementReport, FrameReport, LinkReport, MessageReport, PoolReport, Report, SinkReport,
-    SyncReport, Verdict,
+    BreachReport, ElementReport, FrameReport, LeakReport, LinkReport, MessageReport, PoolReport,
+    Report, SinkReport, SyncReport, Verdict,
 };
 pub use run::{Observer, RunOptions, WaitError};
 pub use stall::{

@@ -67,6 +67,16 @@ pub struct Report {
     /// The pads that could not agree, if that is why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict: Option<ConflictReport>,
+    /// What was found not to hold that always does, if that is why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invariant: Option<BreachReport>,
+    /// Buffers that did not come back for a long time, or at all, in order of the ticks in which
+    /// that was told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leaks: Vec<LeakReport>,
+    /// How many more there were.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub leaks_left_out: u64,
     /// Who waits for whom, and why, if it stalled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<StallReport>,
@@ -123,6 +133,38 @@ pub struct PoolReport {
     pub align: usize,
     /// The most that were ever out at once.
     pub high_water: u32,
+    /// Buffers that are out.
+    pub out: u32,
+}
+
+/// Something that always holds did not: docs/invariants.md.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BreachReport {
+    /// Its stable name.
+    pub id: String,
+    /// The tick at whose end that was found.
+    pub tick: u64,
+    /// The elements that it concerns.
+    pub elements: Vec<String>,
+    /// The buffers that it concerns, as `element.pad[slot]`.
+    pub buffers: Vec<String>,
+    /// What was found.
+    pub text: String,
+}
+
+/// A buffer that did not come back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeakReport {
+    /// Its pool, as `element.pad`.
+    pub pool: String,
+    /// Which of the pool's buffers, from 0.
+    pub buffer: u32,
+    /// The element that has it, or had it last.
+    pub holder: String,
+    /// Since which tick.
+    pub since: u64,
+    /// The tick in which that was told.
+    pub tick: u64,
 }
 
 /// An element that synchronises its inputs.
@@ -184,6 +226,10 @@ pub struct MessageReport {
     pub code: Option<String>,
 }
 
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 fn base(time_base: TimeBase) -> [u32; 2] {
     [time_base.num(), time_base.den()]
 }
@@ -211,6 +257,9 @@ impl Engine {
                 .conflicts
                 .get(&pipeline.id)
                 .and_then(ConflictReport::of),
+            invariant: None,
+            leaks: Vec::new(),
+            leaks_left_out: 0,
             stall: None,
         };
         if let (Some(topology), Some(p)) = (graphs.running(pipeline.id), self.fabric(pipeline)) {
@@ -285,8 +334,25 @@ impl Engine {
                 size: pool.live.size,
                 align: pool.live.align,
                 high_water: pool.high_water,
+                out: pool.out(),
             });
         }
+        report.invariant = p.breach.as_deref().map(|b| BreachReport {
+            id: b.id.to_owned(),
+            tick: b.tick,
+            elements: b.elements.clone(),
+            buffers: b.buffers.clone(),
+            text: b.text.clone(),
+        });
+        let leaks = p.leaks.told.iter().map(|l| LeakReport {
+            pool: l.pool.clone(),
+            buffer: l.buffer,
+            holder: l.holder.clone(),
+            since: l.since,
+            tick: l.tick,
+        });
+        report.leaks = leaks.collect();
+        report.leaks_left_out = p.leaks.left_out;
         for (lane, node) in p.lanes.iter().zip(&topology.nodes) {
             if let Some(sync) = &lane.sync {
                 let per_input = |f: fn(&tickpipe_components::sync::SyncInput) -> u64| {

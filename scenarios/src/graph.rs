@@ -28,6 +28,8 @@ pub struct Overrides {
     pub limits: Vec<(String, u64)>,
     /// Compute a digest of the whole state at every tick.
     pub digests: bool,
+    /// Whether to look in every tick that all holds that always does.
+    pub check: Option<bool>,
     /// Keep frames and sets for the report, also where nothing is expected of them.
     pub record: bool,
 }
@@ -91,6 +93,7 @@ impl Scenario {
         Ok(EngineOptions {
             threads: threads.unwrap_or(1).max(1),
             limits,
+            check: overrides.check.or(self.settings().check),
             ..EngineOptions::default()
         })
     }

@@ -21,6 +21,8 @@ pub struct RunSettings {
     pub threads: Option<usize>,
     /// The run fails after so many ticks, at least 1.
     pub max_ticks: Option<u64>,
+    /// Whether to look in every tick that all holds that always does.
+    pub check: Option<bool>,
     /// The seed of whatever is drawn at random. Kept: nothing draws yet.
     pub seed: Option<u64>,
     /// Named limits in order of their names; `quantum` is one of them.
@@ -175,6 +177,9 @@ fn settings(mut run: Reader<'_>) -> Result<RunSettings, Bad> {
     }
     if let Some(ticks) = run.get("max-ticks") {
         settings.max_ticks = Some(ticks.number(1, i64::MAX as u64)?);
+    }
+    if let Some(check) = run.get("check") {
+        settings.check = Some(check.boolean()?);
     }
     if let Some(seed) = run.get("seed") {
         settings.seed = Some(seed.number(0, u64::MAX)?);

@@ -51,7 +51,7 @@ fn keys() {
     );
     assert_eq!(
         after_head("[run]\nthreads = 2\nmax-tick = 5\n"),
-        "dir/a.toml:5:1: unknown key `run.max-tick`; known here: clock, limits, max-ticks, \
+        "dir/a.toml:5:1: unknown key `run.max-tick`; known here: check, clock, limits, max-ticks, \
          quantum, seed, threads"
     );
     assert_eq!(
@@ -244,7 +244,7 @@ fn errors_show_the_line() {
     ");
     let error = refusal(&format!("{HEAD}[run]\nthread = 1\n"));
     insta::assert_snapshot!(error.render(), @r"
-    error: dir/a.toml:4:1: unknown key `run.thread`; known here: clock, limits, max-ticks, quantum, seed, threads
+    error: dir/a.toml:4:1: unknown key `run.thread`; known here: check, clock, limits, max-ticks, quantum, seed, threads
       4 | thread = 1
         | ^^^^^^
       help: did you mean `threads`?

@@ -44,11 +44,13 @@ fn every_scenario_is_as_expected() {
             let scenario = Scenario::load(&file).unwrap_or_else(|e| panic!("{}", e.render()));
             let overrides = Overrides {
                 threads: Some(threads),
+                check: Some(true),
                 ..Overrides::default()
             };
             let outcome = scenario
                 .run(&overrides, &mut ())
                 .unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(outcome.report.invariant, None, "{}", file.display());
             let missed: Vec<String> = outcome.missed.iter().map(|m| m.to_string()).collect();
             assert!(
                 outcome.as_expected(),

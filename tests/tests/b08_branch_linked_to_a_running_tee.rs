@@ -166,39 +166,34 @@ impl Element for PcmSink {
         }
         Ok(Box::new(Recording {
             keeps: self.keeps as usize,
-            kept: Vec::new(),
         }))
     }
 }
 
 struct Recording {
     keeps: usize,
-    kept: Vec<tickpipe::components::id::BufferId>,
 }
 
 impl Work for Recording {
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         while let Some(item) = process.next(0) {
             let Some(buffer) = item.as_buffer() else {
-                self.kept.drain(..).for_each(|b| process.release(b));
                 process.finish();
                 break;
             };
             let index = process.meta(buffer).index;
             process.record(Some(index as i64), TimeBase::default(), 0);
-            self.kept.push(buffer);
-            if self.kept.len() > self.keeps {
-                process.release(self.kept.remove(0));
+            process.keep(buffer);
+            if process.kept().len() > self.keeps
+                && let Some(oldest) = process.take_kept()
+            {
+                process.release(oldest);
             }
         }
         Ok(())
     }
 
-    fn state(&self, visitor: &mut dyn StateVisitor) {
-        for buffer in &self.kept {
-            visitor.unsigned("kept", buffer.0.into());
-        }
-    }
+    fn state(&self, _visitor: &mut dyn StateVisitor) {}
 }
 
 fn engine(threads: usize, quantum: u64, seed: Option<u64>) -> Engine {
@@ -208,6 +203,7 @@ fn engine(threads: usize, quantum: u64, seed: Option<u64>) -> Engine {
         threads,
         limits,
         shuffle_seed: seed,
+        ..EngineOptions::default()
     })
     .expect("an engine");
     engine.register::<PcmSrc>().expect("a new name");

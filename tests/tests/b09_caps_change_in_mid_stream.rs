@@ -215,6 +215,7 @@ fn engine(threads: usize, quantum: u64, seed: Option<u64>) -> Engine {
         threads,
         limits,
         shuffle_seed: seed,
+        ..EngineOptions::default()
     })
     .expect("an engine");
     engine.register::<StepSrc>().expect("a new name");

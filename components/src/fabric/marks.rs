@@ -30,6 +30,13 @@ impl Marks {
         }
     }
 
+    /// Whether this one is in it.
+    #[inline]
+    pub fn contains(&self, index: u32) -> bool {
+        let word = self.words.get(index as usize / 64);
+        word.is_some_and(|w| w >> (index % 64) & 1 == 1)
+    }
+
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|w| *w == 0)
@@ -68,6 +75,7 @@ mod tests {
             m.insert(i);
         }
         assert_eq!(m.iter().collect::<Vec<_>>(), [3, 64, 129]);
+        assert!(m.contains(64) && !m.contains(65) && !m.contains(500));
         m.remove(64);
         assert_eq!(m.take_word(0), 1 << 3);
         assert_eq!(m.iter().collect::<Vec<_>>(), [129]);

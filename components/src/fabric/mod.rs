@@ -6,6 +6,7 @@
 //! current [`Fabric::window`].
 
 mod change;
+mod findings;
 mod lane;
 mod marks;
 mod pools;
@@ -13,6 +14,7 @@ mod ring;
 mod table;
 
 pub use change::{Changes, Due, NewMemory, Switch};
+pub use findings::{Breach, Leak, Leaks, MAX_LEAKS};
 pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, SinkFrame, Trigger};
 pub use marks::Marks;
 pub use ring::{Item, Ring};
@@ -107,6 +109,10 @@ pub struct PipelineFabric {
     pub free: bool,
     /// The unit of [`PipelineFabric::now`].
     pub clock_base: TimeBase,
+    /// What was found not to hold that always does.
+    pub breach: Option<Box<Breach>>,
+    /// Buffers that did not come back for a long time.
+    pub leaks: Leaks,
 }
 
 impl PipelineFabric {

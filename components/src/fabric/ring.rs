@@ -56,6 +56,8 @@ pub struct Ring {
     head: u32,
     len: u32,
     capacity: u32,
+    /// What it held when its room was made smaller.
+    before: u32,
 }
 
 impl Ring {
@@ -66,6 +68,7 @@ impl Ring {
             head: 0,
             len: 0,
             capacity: capacity as u32,
+            before: 0,
         }
     }
 
@@ -76,6 +79,7 @@ impl Ring {
             other.push(item);
         });
         other.capacity = capacity as u32;
+        other.before = other.len;
         *self = other;
     }
 
@@ -100,6 +104,12 @@ impl Ring {
     /// Items that fit in all.
     pub fn capacity(&self) -> usize {
         self.capacity as usize
+    }
+
+    /// The most items that it can hold now: its room, or what it held when that was made smaller,
+    /// and the end.
+    pub fn most(&self) -> usize {
+        self.capacity.max(self.before) as usize + 1
     }
 
     /// The oldest item.
@@ -234,7 +244,7 @@ mod tests {
         assert!(ring.push(buffer));
         assert_eq!(ring.front_behind_caps(), Some(buffer));
         ring.resize(1);
-        assert_eq!((ring.len(), ring.room()), (3, 0));
+        assert_eq!((ring.len(), ring.room(), ring.most()), (3, 0, 4));
         assert!(!ring.push(buffer) && ring.clone().push(Item::EOS));
         ring.resize(5);
         assert_eq!((ring.front(), ring.room()), (Some(marker), 2));

@@ -131,6 +131,10 @@ pub(crate) struct RunFlags {
     /// How time passes: `free` never waits, `virtual` simulates, `wall` waits
     #[arg(long, value_name = "CLOCK")]
     pub clock: Option<ClockName>,
+    /// Look in every tick that all holds that always does: docs/invariants.md. No result depends
+    /// on it
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[derive(Debug, Args)]

@@ -61,6 +61,7 @@ impl Graph {
                 Ok(EngineOptions {
                     threads: overrides.threads.unwrap_or(1),
                     limits,
+                    check: overrides.check,
                     ..EngineOptions::default()
                 })
             }

@@ -36,6 +36,7 @@ pub(crate) fn run_graph(
         threads: flags.threads.or_else(|| threads(graph)),
         max_ticks: flags.max_ticks,
         digests: flags.digests.is_some(),
+        check: flags.check.then_some(true),
         record: flags.report.is_some(),
         ..only_limits(limits)
     };

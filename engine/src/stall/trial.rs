@@ -160,6 +160,8 @@ impl<'a> Trials<'a> {
             threads: 1,
             limits: self.engine.limits().clone(),
             shuffle_seed: None,
+            // What a trial breaks is not this run's.
+            check: Some(false),
         };
         let mut copy = Engine::with_options(options).ok()?;
         copy.world

@@ -1,8 +1,14 @@
-//! Phase 10: what happened this tick: messages to the bus, EOS folding, stalls, digests.
+//! Phase 10: what happened this tick: messages to the bus, EOS folding, stalls, digests, buffers
+//! that do not come back, and whether all holds that always does.
 //!
 //! It may touch the bus and a pipeline's progress; lanes are only read.
 
 mod digest;
+pub mod invariants;
+mod leaks;
+mod names;
+
+pub use leaks::leaks;
 
 use crate::pipelines::{Works, each_with_works};
 use crate::state::{Graphs, prerolled};
@@ -12,20 +18,23 @@ use tickpipe_components::graph::Pipeline;
 use tickpipe_components::message::{Bus, Message, MessageKind};
 use tickpipe_components::readiness::Readiness;
 
-/// The report phase.
-pub fn report(
-    mut fabric: ResMut<Fabric>,
-    mut works: ResMut<Works>,
-    graphs: Res<Graphs>,
-    pipelines: Query<&Pipeline>,
-    mut buses: Query<&mut Bus>,
-) {
+/// The report phase; [`leaks`] and [`invariants::invariants`] come next, and [`post`] last.
+pub fn report(mut fabric: ResMut<Fabric>, mut works: ResMut<Works>) {
     each_with_works(&mut fabric, &mut works, |p, w, _| {
         fold(p);
         if p.digesting {
             digest::digest(p, w);
         }
     });
+}
+
+/// The end of the report phase: the tick's messages go to the buses.
+pub fn post(
+    mut fabric: ResMut<Fabric>,
+    graphs: Res<Graphs>,
+    pipelines: Query<&Pipeline>,
+    mut buses: Query<&mut Bus>,
+) {
     let start = fabric.window.start;
     for (i, p) in fabric.active().iter_mut().enumerate() {
         if p.messages.is_empty() {
