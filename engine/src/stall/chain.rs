@@ -85,9 +85,9 @@ fn distance_to_silence(waits: &Waits<'_>) -> Vec<Option<u32>> {
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut distance = vec![None; count];
     let mut open = VecDeque::new();
-    for lane in 0..count {
+    for (lane, own) in distance.iter_mut().enumerate() {
         if waits.what(lane) == Some(What::Nothing) {
-            distance[lane] = Some(0);
+            *own = Some(0);
             open.push_back(lane);
         }
         for on in needed(waits, lane) {

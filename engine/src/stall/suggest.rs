@@ -67,7 +67,7 @@ fn set(element: &str, property: &'static str, value: u32) -> Change {
     Change::Set {
         element: element.to_owned(),
         property,
-        value: PropertyValue::Int(value.into()),
+        value: Box::new(PropertyValue::Int(value.into())),
     }
 }
 
@@ -119,7 +119,7 @@ impl Search<'_> {
             let change = Change::Set {
                 element: wait.element.clone(),
                 property: "may-be-silent",
-                value: PropertyValue::Bool(true),
+                value: Box::new(PropertyValue::Bool(true)),
             };
             if value == Some(PropertyValue::Bool(false)) && !changes.contains(&change) {
                 changes.push(change);

@@ -20,7 +20,7 @@ pub(super) enum Change {
     Set {
         element: String,
         property: &'static str,
-        value: PropertyValue,
+        value: Box<PropertyValue>,
     },
     /// A queue in front of a sink pad.
     Insert {
@@ -196,7 +196,8 @@ impl<'a> Trials<'a> {
                     property,
                     value,
                 } => {
-                    copy.set(named(element)?, property, value.clone()).ok()?;
+                    copy.set(named(element)?, property, (**value).clone())
+                        .ok()?;
                 }
                 Change::Insert { element, pad, size } => {
                     let queue = copy.create("queue", next).ok()?;
