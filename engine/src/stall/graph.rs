@@ -206,7 +206,9 @@ impl<'a> Waits<'a> {
                 // What came first may have been passed on by another branch since.
                 let items = l.inputs.iter().flat_map(|i| i.queue.iter());
                 let buffers = items.filter_map(|item| item.as_buffer());
-                let came = buffers.map(|b| self.p.buffers.held[b.index()].since).min();
+                let held =
+                    |b: tickpipe_components::id::BufferId| self.p.buffers.held.get(b.index());
+                let came = buffers.filter_map(|b| held(b).map(|h| h.since)).min();
                 wait.since = wait.since.max(came.unwrap_or(0));
             }
             What::Nothing if !l.inputs.is_empty() => {
