@@ -31,7 +31,7 @@ pub(super) fn links(look: &Look<'_>) -> Checked {
             let (to, at) = output.to;
             let receiver = lanes.get(to.index());
             let input = receiver.and_then(|r| r.inputs.get(at as usize));
-            if !input.is_some_and(|i| (i.from.0.index(), i.from.1 as usize) == (l, pad)) {
+            if input.is_none_or(|i| (i.from.0.index(), i.from.1 as usize) != (l, pad)) {
                 return wrong(l, pad, "source");
             }
         }
