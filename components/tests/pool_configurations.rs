@@ -63,7 +63,7 @@ fn a_refusal_leaves_what_was() {
     table.configure(id, asked(8, 1, 1)).expect("small");
     table.set_config(id, asked(16, 1, 2)).expect("small");
     let before = both(&table, id);
-    let refused = Err(PoolUseError::Refused(Refused::Value {
+    let refused = Err(PoolUseError::from(Refused::Value {
         what: "size",
         value: 17,
         min: 0,
@@ -193,10 +193,10 @@ fn sizes_that_no_memory_has_are_refused() {
     };
     for wanted in [wanted, asked(usize::MAX / 4, 1, 1)] {
         let error = table.set_config(id, wanted).expect_err("too much");
-        assert!(matches!(
-            error,
-            PoolUseError::Refused(Refused::Value { .. })
-        ));
+        let PoolUseError::Refused(refused) = error else {
+            panic!("{error}");
+        };
+        assert!(matches!(*refused, Refused::Value { .. }), "{refused}");
     }
     assert_eq!(both(&table, id), Default::default());
 }

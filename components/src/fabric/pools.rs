@@ -303,7 +303,7 @@ fn checked(pool: &Pool, config: PoolConfig) -> Result<PoolConfig, PoolUseError> 
     }
     let bytes = config.prefix.checked_add(config.size);
     if bytes.is_none_or(|b| b > MAX_BYTES) {
-        return Err(PoolUseError::Refused(Refused::Value {
+        return Err(PoolUseError::from(Refused::Value {
             what: "bytes of a buffer",
             value: config.prefix.saturating_add(config.size) as u64,
             min: 1,

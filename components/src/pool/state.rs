@@ -62,8 +62,14 @@ pub enum PoolUseError {
         buffer: BufferId,
     },
     /// The owner refused the configuration.
-    #[error(transparent)]
-    Refused(#[from] Refused),
+    #[error("{0}")]
+    Refused(Box<Refused>),
+}
+
+impl From<Refused> for PoolUseError {
+    fn from(refused: Refused) -> PoolUseError {
+        PoolUseError::Refused(Box::new(refused))
+    }
 }
 
 /// A pool of a [`BufferTable`](crate::fabric::BufferTable).

@@ -24,8 +24,9 @@ pub fn schedule(mut fabric: ResMut<Fabric>) {
 }
 
 fn pipeline(p: &mut PipelineFabric) {
-    for word in 0..p.touched.words() {
-        let mut bits = p.touched.take_word(word);
+    let mut from = 0;
+    while let Some((word, mut bits)) = p.touched.take_word(from) {
+        from = word + 1;
         while bits != 0 {
             let lane = word as u32 * 64 + bits.trailing_zeros();
             bits &= bits - 1;
