@@ -446,10 +446,11 @@ fn write_pool(f: &mut fmt::Formatter<'_>, pool: &PoolPlan, owner: Option<&String
     let config = &pool.config;
     write!(
         f,
-        "pool {}: {} buffers of {} bytes (needs {}: {}; {} more to work side by side)",
+        "pool {}: {} buffers of {} {} (needs {}: {}; {} more to work side by side)",
         pool.name,
         config.count,
         config.size,
+        if config.size == 1 { "byte" } else { "bytes" },
         pool.need(),
         arithmetic(&pool.needs),
         pool.slack

@@ -155,7 +155,7 @@ fn expectations_without_sense() {
         (
             "[[expect]]\nbuffers = 1\n",
             "3:1: `expect[0]` says of nothing what is expected; it needs one of: verdict, \
-             element, sink, link, sync, message",
+             element, sink, link, sync, message, stall",
         ),
         (
             "[[expect]]\nsink = 'out'\nelement = 'wire'\nbuffers = 1\n",
@@ -238,7 +238,7 @@ fn launch_texts_are_shown_at_their_place() {
 fn errors_show_the_line() {
     let error = refusal(&format!("{HEAD}[[expect]]\nverdcit = 'done'\n"));
     insta::assert_snapshot!(error.render(), @r"
-    error: dir/a.toml:3:1: `expect[0]` says of nothing what is expected; it needs one of: verdict, element, sink, link, sync, message
+    error: dir/a.toml:3:1: `expect[0]` says of nothing what is expected; it needs one of: verdict, element, sink, link, sync, message, stall
       3 | [[expect]]
         | ^^^^^^^^^^
     ");

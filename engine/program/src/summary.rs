@@ -111,8 +111,12 @@ fn links(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 fn pools(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     let line = |p: &tickpipe::PoolReport| {
         format!(
-            "{}: {} buffers of {} bytes, at most {} in use",
-            p.name, p.buffers, p.size, p.high_water
+            "{}: {} buffers of {} {}, at most {} in use",
+            p.name,
+            p.buffers,
+            p.size,
+            if p.size == 1 { "byte" } else { "bytes" },
+            p.high_water
         )
     };
     section(f, "pools", report.pools.iter().map(line))

@@ -38,8 +38,12 @@ fn a_line_a_link() {
 fn a_plan() {
     let ran = process(&["plan", "--json", LINE]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    let told = parsed(&ran);
+    let parts = ["buffers", "records", "queues", "elements"].map(|p| number(&told["memory"][p]));
+    assert_eq!((parts[0], parts[2]), (9, 128), "of buffers and queues");
+    assert_eq!(parts.iter().sum::<u64>(), number(&told["memory"]["total"]));
     assert_eq!(
-        parsed(&ran),
+        told,
         json!({
             "verdict": "agreed",
             "cost": 1,
@@ -68,10 +72,15 @@ fn a_plan() {
             "pools": [{
                 "name": "capssrc0.src",
                 "buffers": 9,
-                "size": 0,
-                "align": 0,
+                "size": 1,
+                "align": 1,
+                "prefix": 0,
                 "needs": "capssrc0 1",
+                "holders": [{"element": "capssrc0", "buffers": 1}],
+                "need": 1,
+                "max": null,
             }],
+            "memory": told["memory"],
             "conflict": null,
             "error": null,
         })
@@ -201,7 +210,8 @@ fn a_trace() {
       chosen:   a/x,f=2
     capssrc0.src -> queue0.sink: a/x,f=2
     queue0.src -> capssink0.sink: a/x,f=2
-    pool capssrc0.src: 9 buffers of 0 bytes (needs 1: capssrc0 1; 8 more to work side by side)
+    pool capssrc0.src: 9 buffers of 1 byte (needs 1: capssrc0 1; 8 more to work side by side)
+    memory: 12703 bytes (9 of buffers, 3904 of their records, 1088 of queues, 7702 of elements)
     ");
     let told = parsed(&here(&["plan", "--trace", "--json", text]));
     assert_eq!(

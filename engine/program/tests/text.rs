@@ -30,7 +30,7 @@ fn a_summary() {
       identity0.src -> b.sink: ANY
 
     pools
-      fakesrc0.src: 21 buffers of 0 bytes, at most 12 in use
+      fakesrc0.src: 21 buffers of 1 byte, at most 12 in use
     ");
 }
 
@@ -44,7 +44,8 @@ fn a_plan() {
     t.src_1 -> identity0.sink: ANY
     queue0.src -> fakesink0.sink: ANY
     identity0.src -> b.sink: ANY
-    pool fakesrc0.src: 21 buffers of 0 bytes (needs 1: fakesrc0 1; 20 more to work side by side)
+    pool fakesrc0.src: 21 buffers of 1 byte (needs 1: fakesrc0 1; 20 more to work side by side)
+    memory: 25397 bytes (21 of buffers, 8512 of their records, 1280 of queues, 15584 of elements)
     ");
 }
 
@@ -233,8 +234,8 @@ fn a_mixer_that_waits_for_a_silent_input() {
     insta::assert_snapshot!(ran.err, @r"
     error: stalled at tick 5: nobody can go on
       fakesink0 waits for input on sink from mux since tick 0, nothing has come
-      mux waits for input on sink_1 from mixer since tick 2, nothing has come
-      mixer waits for input on sink_1 from silentsrc0 since tick 1, nothing has come
+      mux waits for input on sink_1 from mixer since tick 3, nothing has come
+      mixer waits for input on sink_1 from silentsrc0 since tick 2, nothing has come
       silentsrc0 says nothing, and has no end, since tick 0
       blocked behind that:
       videotestsrc0 waits for a buffer of pool videotestsrc0.src since tick 4: 13 of 13 out (queue0 5 since tick 2, mux 8 since tick 1)

@@ -253,7 +253,7 @@ impl Graph {
                 if reached[from] {
                     sum += element.keeps(pad);
                     // Only what an overlay writes on goes on.
-                    let passes = !(element.class == "overlay" && pad > 0) && !element.fills();
+                    let passes = !(element.fills() || element.class == "overlay" && pad > 0);
                     reached[i] |= passes;
                 }
             }
