@@ -97,7 +97,8 @@ impl Engine {
         let mut world = World::new();
         world.insert_resource(registry);
         world.insert_resource(options.limits);
-        world.insert_resource(Checking::of(options.check));
+        let checking = Checking::of(options.check);
+        world.insert_resource(checking);
         world.insert_resource(Fabric {
             parallel: threads.is_some(),
             ..Fabric::default()
@@ -107,7 +108,7 @@ impl Engine {
         world.init_resource::<Actions>();
         Ok(Engine {
             world,
-            schedule: schedule(options.shuffle_seed),
+            schedule: schedule(options.shuffle_seed, checking),
             threads,
             wall_start: BTreeMap::new(),
         })
@@ -172,7 +173,7 @@ impl Engine {
 }
 
 /// The tick: eleven phases in order, a set each.
-fn schedule(shuffle_seed: Option<u64>) -> Schedule {
+fn schedule(shuffle_seed: Option<u64>, checking: Checking) -> Schedule {
     let mut schedule = Schedule::default();
     schedule.set_executor(SingleThreadedExecutor::new());
     #[cfg_attr(
@@ -205,13 +206,19 @@ fn schedule(shuffle_seed: Option<u64>) -> Schedule {
         tickpipe_systems::reclaim::reclaim.in_set(Phase::Reclaim),
         (
             tickpipe_systems::report::report,
-            tickpipe_systems::report::leaks,
-            tickpipe_systems::report::invariants::invariants,
             tickpipe_systems::report::post,
         )
             .chain()
             .in_set(Phase::Report),
         tickpipe_systems::advance::advance.in_set(Phase::Advance),
     ));
+    if checking != Checking::Off {
+        schedule.add_systems(
+            tickpipe_systems::report::invariants::invariants
+                .after(tickpipe_systems::report::report)
+                .before(tickpipe_systems::report::post)
+                .in_set(Phase::Report),
+        );
+    }
     schedule
 }

@@ -145,8 +145,8 @@ pub struct Lane {
     pub retained: Vec<BufferId>,
     /// Buffers that it keeps over ticks, oldest first, a reference each.
     pub kept: VecDeque<Kept>,
-    /// A buffer of its own pool that it fills over several ticks.
-    pub filling: Option<Granted>,
+    /// The buffer of its own pool that it fills over several ticks; at most one.
+    pub filling: Vec<Granted>,
     /// It does nothing before this time, in nanoseconds.
     pub wake_at: Option<i64>,
     /// The sink pad that must have an item, or its end, before it goes on.
@@ -197,7 +197,7 @@ impl Lane {
             released: Vec::new(),
             retained: Vec::new(),
             kept: VecDeque::new(),
-            filling: None,
+            filling: Vec::new(),
             wake_at: None,
             awaits: None,
             device: false,

@@ -139,7 +139,7 @@ fn of_cycle(waits: &Waits<'_>, ring: &[Step]) -> Blame {
 
 /// Whether an element took buffers, has none of them, and never gave any.
 fn takes_only(l: &Lane) -> bool {
-    let holds = !l.kept.is_empty() || l.filling.is_some() || l.sync.is_some();
+    let holds = !l.kept.is_empty() || !l.filling.is_empty() || l.sync.is_some();
     let passes = l.trigger == Trigger::Any && !l.is_sink();
     passes && !holds && l.buffers_in() > 0 && l.buffers_out() == 0
 }

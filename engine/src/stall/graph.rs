@@ -335,7 +335,7 @@ fn holdings(p: &PipelineFabric) -> Vec<BTreeMap<usize, Holding>> {
                 count(buffer, None, |h| &mut h.synchroniser);
             }
         }
-        if let Some(filling) = &l.filling {
+        if let Some(filling) = l.filling.first() {
             count(filling.buffer, None, |h| &mut h.filling);
         }
     }

@@ -206,12 +206,12 @@ impl<'a> Process<'a> {
 
     /// Puts a buffer aside that it acquired and did not fill yet, until the next tick; at most one.
     pub fn put_aside(&mut self, granted: Granted) {
-        self.lane.filling = Some(granted);
+        self.lane.filling.push(granted);
     }
 
     /// Takes back the buffer that was put aside.
     pub fn take_aside(&mut self) -> Option<Granted> {
-        self.lane.filling.take()
+        self.lane.filling.pop()
     }
 
     /// Virtual time in nanoseconds.

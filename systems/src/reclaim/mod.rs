@@ -71,7 +71,7 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
         }
         let released = &mut l.released;
         released.extend(l.kept.drain(..).map(|k| k.buffer));
-        if let Some(filling) = l.filling.take() {
+        while let Some(filling) = l.filling.pop() {
             p.buffers.memory[filling.buffer.index()] = Some(filling.memory);
             released.push(filling.buffer);
         }

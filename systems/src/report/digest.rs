@@ -44,7 +44,7 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
     for kept in &lane.kept {
         hash.unsigned("kept", kept.buffer.0.into());
     }
-    if let Some(filling) = &lane.filling {
+    for filling in &lane.filling {
         hash.unsigned("filling", filling.buffer.0.into());
     }
     if let Some(time) = lane.wake_at {

@@ -8,7 +8,7 @@
 
 use super::names;
 use crate::state::{Graphs, Topology};
-use bevy_ecs::system::{Local, Query, Res, ResMut};
+use bevy_ecs::system::Query;
 use tickpipe_components::fabric::{Fabric, Gate, Leak, MAX_LEAKS, PipelineFabric, Progress};
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::graph::Pad;
@@ -17,12 +17,12 @@ use tickpipe_components::limits::{Limit, Limits};
 use tickpipe_components::message::{Message, MessageKind};
 
 /// Looks for buffers that did not come back in the pipelines of the window.
-pub fn leaks(
-    mut fabric: ResMut<Fabric>,
-    limits: Res<Limits>,
-    graphs: Res<Graphs>,
-    pads: Query<&'static Pad>,
-    mut placed: Local<Vec<bool>>,
+pub(super) fn leaks(
+    fabric: &mut Fabric,
+    limits: &Limits,
+    graphs: &Graphs,
+    pads: &Query<'_, '_, &'static Pad>,
+    placed: &mut Vec<bool>,
 ) {
     let bound = limits.get(Limit::BufferAge);
     let start = fabric.window.start;
@@ -33,13 +33,10 @@ pub fn leaks(
         let Some(topology) = graphs.running(PipelineId(i as u32)) else {
             continue;
         };
-        let told = Told {
-            topology,
-            pads: &pads,
-        };
+        let told = Told { topology, pads };
         match p.progress {
-            Progress::Ended => told.all_that_is_out(p, &mut placed),
-            _ => told.what_is_due(p, bound, &mut placed),
+            Progress::Ended => told.all_that_is_out(p, placed),
+            _ => told.what_is_due(p, bound, placed),
         }
     }
 }
@@ -184,7 +181,7 @@ fn each_place(p: &PipelineFabric, placed: &mut Vec<bool>, mut f: impl FnMut(Buff
             placed[kept.buffer.index()] = true;
             f(kept.buffer, l, kept.since);
         }
-        if let Some(filling) = &lane.filling {
+        for filling in &lane.filling {
             placed[filling.buffer.index()] = true;
             f(
                 filling.buffer,

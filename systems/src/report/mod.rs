@@ -8,17 +8,16 @@ pub mod invariants;
 mod leaks;
 mod names;
 
-pub use leaks::leaks;
-
 use crate::pipelines::{Works, each_with_works};
 use crate::state::{Graphs, prerolled};
-use bevy_ecs::system::{Query, Res, ResMut};
+use bevy_ecs::system::{Local, Query, Res, ResMut};
 use tickpipe_components::fabric::{Fabric, Gate, PipelineFabric, Posted, Progress};
-use tickpipe_components::graph::Pipeline;
+use tickpipe_components::graph::{Pad, Pipeline};
+use tickpipe_components::limits::Limits;
 use tickpipe_components::message::{Bus, Message, MessageKind};
 use tickpipe_components::readiness::Readiness;
 
-/// The report phase; [`leaks`] and [`invariants::invariants`] come next, and [`post`] last.
+/// The report phase; [`invariants::invariants`] comes next where that is asked for, and [`post`] last.
 pub fn report(mut fabric: ResMut<Fabric>, mut works: ResMut<Works>) {
     each_with_works(&mut fabric, &mut works, |p, w, _| {
         fold(p);
@@ -28,13 +27,18 @@ pub fn report(mut fabric: ResMut<Fabric>, mut works: ResMut<Works>) {
     });
 }
 
-/// The end of the report phase: the tick's messages go to the buses.
+/// The end of the report phase: buffers that do not come back are told, and the tick's messages go
+/// to the buses.
 pub fn post(
     mut fabric: ResMut<Fabric>,
+    limits: Res<Limits>,
     graphs: Res<Graphs>,
+    pads: Query<&'static Pad>,
+    mut placed: Local<Vec<bool>>,
     pipelines: Query<&Pipeline>,
     mut buses: Query<&mut Bus>,
 ) {
+    leaks::leaks(&mut fabric, &limits, &graphs, &pads, &mut placed);
     let start = fabric.window.start;
     for (i, p) in fabric.active().iter_mut().enumerate() {
         if p.messages.is_empty() {

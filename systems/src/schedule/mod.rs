@@ -121,7 +121,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         [only] => only.allowed = quantum,
         many => many.iter_mut().for_each(|i| i.allowed = quantum),
     }
-    let (pool, filling) = (l.pool, l.filling.is_some());
+    let (pool, filling) = (l.pool, !l.filling.is_empty());
     match pool {
         Some(pool) if !grant(p, lane, room) && !due && !filling => Readiness::Buffer(pool),
         _ => Readiness::Ready,

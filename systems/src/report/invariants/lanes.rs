@@ -96,7 +96,7 @@ fn still_held(lane: &Lane) -> Option<&'static str> {
     let held = [
         (lane.inputs.iter().any(queued), "buffers in its queues"),
         (!lane.kept.is_empty(), "buffers that it keeps"),
-        (lane.filling.is_some(), "a buffer that it put aside"),
+        (!lane.filling.is_empty(), "a buffer that it put aside"),
         (
             sync.is_some_and(|s| s.held().next().is_some() || !s.sets.is_empty()),
             "frames to show",

@@ -14,7 +14,7 @@ fn each_place(lane: &Lane, mut f: impl FnMut(BufferId) -> Checked) -> Checked {
     for kept in &lane.kept {
         f(kept.buffer)?;
     }
-    if let Some(filling) = &lane.filling {
+    for filling in &lane.filling {
         f(filling.buffer)?;
     }
     if let Some(sync) = &lane.sync {
@@ -46,7 +46,7 @@ pub(super) fn places(look: &Look<'_>, scratch: &mut Scratch) -> Checked {
             places[i] += 1;
             Ok(())
         })?;
-        if let Some(filling) = &lane.filling {
+        for filling in &lane.filling {
             aside[filling.buffer.index()] = true;
         }
     }
