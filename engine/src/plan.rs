@@ -44,6 +44,8 @@ pub struct Plan {
     pub cost: Cost,
     /// By the element that fills them, the names of those whose pools other elements fill.
     pub owners: BTreeMap<usize, String>,
+    /// By the element that fills them, how many buffers were asked for where fewer are granted.
+    pub asked: BTreeMap<usize, u32>,
 }
 
 /// Offset, stride and rows of each plane.
@@ -179,6 +181,9 @@ pub struct PoolCount {
     /// The element whose pool it is, where that is not who fills it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// How many were asked for, where fewer are granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<u64>,
     /// Offset, stride and rows of each plane of a raw picture.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub planes: Vec<[u64; 3]>,
@@ -283,6 +288,7 @@ impl PlanReport {
                     need: p.need().into(),
                     max: (p.config.max > 0).then(|| p.config.max.into()),
                     owner: plan.owners.get(&p.node).cloned(),
+                    asked: plan.asked.get(&p.node).map(|asked| u64::from(*asked)),
                     planes: planes(p),
                 });
                 report.pools = pools.collect();
@@ -324,8 +330,16 @@ impl Engine {
         let memory = plan_memory(&self.world, &topology, &solution, limits)
             .map_err(|e| element(e.node, e.error))?;
         // What owners would refuse or not grant is told here too; nothing is made.
-        for pool in &memory.pools {
-            check_pool(&self.world, &topology, pool).map_err(|e| element(pool.owner, e.into()))?;
+        let mut memory = memory;
+        let mut asked = BTreeMap::new();
+        for pool in &mut memory.pools {
+            let granted = check_pool(&self.world, &topology, pool)
+                .map_err(|e| element(pool.owner, e.into()))?;
+            if granted.count < pool.config.count {
+                asked.insert(pool.node, pool.config.count);
+            }
+            pool.slack = granted.count.saturating_sub(pool.need());
+            pool.config = granted;
         }
         let foreign = memory.pools.iter().filter(|p| p.owner != p.node);
         let owners = foreign.map(|p| (p.node, topology.nodes[p.owner].name.clone()));
@@ -341,6 +355,7 @@ impl Engine {
             pools: memory.pools,
             memory: memory.footprint,
             owners,
+            asked,
             conversions: self.conversions(&topology, &solution),
             cost: solution.cost,
         })
@@ -427,7 +442,12 @@ impl fmt::Display for Plan {
             }
         }
         for pool in &self.pools {
-            write_pool(f, pool, self.owners.get(&pool.node))?;
+            write_pool(
+                f,
+                pool,
+                self.owners.get(&pool.node),
+                self.asked.get(&pool.node),
+            )?;
         }
         let memory = &self.memory;
         writeln!(
@@ -442,7 +462,12 @@ impl fmt::Display for Plan {
     }
 }
 
-fn write_pool(f: &mut fmt::Formatter<'_>, pool: &PoolPlan, owner: Option<&String>) -> fmt::Result {
+fn write_pool(
+    f: &mut fmt::Formatter<'_>,
+    pool: &PoolPlan,
+    owner: Option<&String>,
+    asked: Option<&u32>,
+) -> fmt::Result {
     let config = &pool.config;
     write!(
         f,
@@ -457,6 +482,9 @@ fn write_pool(f: &mut fmt::Formatter<'_>, pool: &PoolPlan, owner: Option<&String
     )?;
     if config.max > 0 {
         write!(f, ", at most {}", config.max)?;
+    }
+    if let Some(asked) = asked {
+        write!(f, ", {asked} asked for and fewer granted")?;
     }
     if config.align > 1 {
         write!(f, ", aligned to {}", config.align)?;

@@ -143,6 +143,8 @@ pub struct Lane {
     pub released: Vec<BufferId>,
     /// References that it added this tick (a tee's copies).
     pub retained: Vec<BufferId>,
+    /// How many buffers it said to the planner that it keeps.
+    pub declared: u32,
     /// Buffers that it keeps over ticks, oldest first, a reference each.
     pub kept: VecDeque<Kept>,
     /// The buffer of its own pool that it fills over several ticks; at most one.
@@ -153,6 +155,8 @@ pub struct Lane {
     pub awaits: Option<u32>,
     /// It waits for its device.
     pub device: bool,
+    /// A source that may be silent, and is while nobody else can go on: it ends.
+    pub ending: bool,
     /// It asked to be run again, though it moves nothing now.
     pub again: bool,
     /// It writes into the buffers of its first input where it alone holds them.
@@ -196,11 +200,13 @@ impl Lane {
             published: Vec::new(),
             released: Vec::new(),
             retained: Vec::new(),
+            declared: 0,
             kept: VecDeque::new(),
             filling: Vec::new(),
             wake_at: None,
             awaits: None,
             device: false,
+            ending: false,
             again: false,
             in_place: false,
             heavy: false,
@@ -251,6 +257,15 @@ impl Lane {
                 output.staged.push(Item::EOS);
             }
         }
+    }
+
+    /// Emits the end on all source pads, once; nothing is done afterwards. A sink tells the bus.
+    pub fn finish(&mut self) {
+        self.end_outputs();
+        if self.outputs.is_empty() && !self.done {
+            self.posted.push(Posted::Eos);
+        }
+        self.done = true;
     }
 
     /// Lets go of a buffer that came on a pad and is not wanted any more, and counts it: with the

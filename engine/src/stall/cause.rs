@@ -144,16 +144,25 @@ fn takes_only(l: &Lane) -> bool {
     passes && !holds && l.buffers_in() > 0 && l.buffers_out() == 0
 }
 
-/// Of those who hold a pool's buffers the one to blame: who keeps most of its own will, else who
-/// has most.
+/// Of those who hold a pool's buffers the one to blame: who fills them and does not give them, who
+/// keeps more than it said to the planner, who keeps most of its own will, who has most.
 fn pool_held(waits: &Waits<'_>, pool: PoolId, ring: &[Step]) -> Blame {
     let own = |h: &Holding| h.kept + h.synchroniser + h.filling + h.lost;
     let holders = waits.holders(pool);
-    let most = holders.iter().rev().max_by_key(|(_, h)| (own(h), h.all()));
-    let Some((&lane, holding)) = most else {
+    let owner = waits.p.buffers.pools[pool.index()].owner.index();
+    if let Some(lost) = holders.get(&owner).filter(|h| h.kept + h.lost > 0) {
+        return buffers_lost(waits, pool, owner, lost.kept + lost.lost);
+    }
+    let lane = |l: usize| &waits.p.lanes[l];
+    let beyond = |l: usize| (lane(l).kept.len() as u32).saturating_sub(lane(l).declared);
+    let most = holders
+        .iter()
+        .rev()
+        .max_by_key(|(l, h)| (beyond(**l), own(h), h.all()));
+    let Some((&lane_at, holding)) = most else {
         return blocked(waits, ring.last().copied());
     };
-    let name = waits.name(lane).to_owned();
+    let name = waits.name(lane_at).to_owned();
     let of = waits.p.buffers.pools[pool.index()].count;
     let all = holding.all();
     let pool = waits.pool_name(pool);
@@ -167,10 +176,27 @@ fn pool_held(waits: &Waits<'_>, pool: PoolId, ring: &[Step]) -> Blame {
             "all {of} buffers of pool {pool} are held by those who wait for another, {all} of them by {name}{lost}"
         ),
     };
+    let mut text = text.trim_end_matches(',').to_owned();
+    if beyond(lane_at) > 0 {
+        let (kept, declared) = (lane(lane_at).kept.len(), lane(lane_at).declared);
+        text += &format!("; it keeps {kept} and said {declared} to the planner");
+    }
     Blame {
         cause: Cause::PoolHeld,
         element: name,
-        text: text.trim_end_matches(',').to_owned(),
+        text,
+    }
+}
+
+/// A pool of which some buffers never come out of the element that fills them.
+fn buffers_lost(waits: &Waits<'_>, pool: PoolId, owner: usize, lost: u32) -> Blame {
+    let name = waits.name(owner).to_owned();
+    let of = waits.p.buffers.pools[pool.index()].count;
+    let pool = waits.pool_name(pool);
+    Blame {
+        cause: Cause::BuffersLost,
+        text: format!("{lost} of {of} buffers of pool {pool} never came out of {name}"),
+        element: name,
     }
 }
 

@@ -27,6 +27,8 @@ pub enum Cause {
     DoesNothing,
     /// Buffers of a pool are held by who waits for one more.
     PoolHeld,
+    /// Buffers of a pool never come out of the element that fills them.
+    BuffersLost,
     /// Branches of one fork meet again: one is full, and the other one is waited for.
     OneLeg,
     /// A device is awaited, and nobody serves it.
@@ -39,11 +41,12 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Cause; 8] = [
+    pub const ALL: [Cause; 9] = [
         Cause::SilentSource,
         Cause::NoOutput,
         Cause::DoesNothing,
         Cause::PoolHeld,
+        Cause::BuffersLost,
         Cause::OneLeg,
         Cause::Device,
         Cause::Caps,
@@ -57,6 +60,7 @@ impl Cause {
             Cause::NoOutput => "no-output",
             Cause::DoesNothing => "does-nothing",
             Cause::PoolHeld => "pool-held",
+            Cause::BuffersLost => "buffers-lost",
             Cause::OneLeg => "one-leg",
             Cause::Device => "device",
             Cause::Caps => "caps",

@@ -83,7 +83,9 @@ impl Search<'_> {
     fn all(&mut self, stall: &StallReport) -> Vec<SuggestionReport> {
         match stall.cause {
             Cause::SilentSource => return self.silent(stall),
-            Cause::DoesNothing | Cause::Device | Cause::Caps => return Vec::new(),
+            Cause::DoesNothing | Cause::BuffersLost | Cause::Device | Cause::Caps => {
+                return Vec::new();
+            }
             Cause::NoOutput | Cause::PoolHeld | Cause::OneLeg | Cause::Blocked => {}
         }
         let (pools, legs) = (self.pools(stall), self.legs(stall));
@@ -95,6 +97,15 @@ impl Search<'_> {
             let low = leg.queue.unwrap_or(0);
             let size = self.smallest(low, |size| vec![leg.with(size)]);
             found.extend(size.map(|size| told(&[leg.with(size)])));
+        }
+        if found.is_empty() && pools.len() > 1 {
+            // Each of several pools is too small.
+            let all = |least: u32| -> Vec<Change> {
+                let pools = pools.iter();
+                pools.flat_map(|owner| pool_of(owner, least)).collect()
+            };
+            let size = self.smallest(1, all);
+            found.extend(size.map(|size| told(&all(size))));
         }
         if found.is_empty() {
             let legs = match legs.is_empty() {

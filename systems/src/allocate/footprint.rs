@@ -20,7 +20,7 @@ use tickpipe_components::pool::Pool;
 /// benchmark `pools`).
 const ENTITY: u64 = 64;
 /// Bytes of an element's components, name and settings, and of a pad's and a link's.
-const ELEMENT: u64 = 640;
+const ELEMENT: u64 = 1_100;
 const PAD: u64 = 160;
 const LINK: u64 = 48;
 

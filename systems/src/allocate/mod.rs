@@ -15,7 +15,7 @@ pub use footprint::Footprint;
 pub use need::{Need, PoolError, arithmetic};
 pub use plan::{MemoryError, MemoryPlan, PoolPlan, plan_memory};
 
-use crate::element::Buffers;
+use crate::element::{Buffers, PadAt};
 use crate::negotiate::Solution;
 use crate::state::{Graphs, Starting, Topology, begin_paused, fail, trigger_of};
 use bevy_ecs::entity::Entity;
@@ -42,6 +42,9 @@ use tickpipe_components::time::TimeBase;
 /// Bytes of a buffer from which running its element beside others pays (measured by the benchmark
 /// `threads`; see docs/architecture.md).
 const HEAVY: usize = 16_384;
+
+/// Buffers of an element for which a place is made before it keeps them.
+const MOST_KEPT: u32 = 65_536;
 
 /// The allocate phase.
 pub fn allocate(world: &mut World) {
@@ -186,6 +189,10 @@ fn lanes(
             })
             .collect();
         lane.timed = n.class.timed(entity);
+        let pads = (0..n.inputs.len()).map(PadAt::sink);
+        let kept = pads.map(|pad| n.class.retains(entity, pad));
+        lane.declared = kept.fold(0, u32::saturating_add);
+        lane.kept = VecDeque::with_capacity(lane.declared.min(MOST_KEPT) as usize);
         lane.in_place = plan.in_place(node);
         let size = heavy_size(plan.buffers[node]);
         lane.heavy = size >= HEAVY;

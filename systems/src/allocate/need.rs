@@ -82,9 +82,17 @@ impl From<PoolError> for ElementError {
     }
 }
 
-/// The sum, term by term: `videotestsrc0 1 + mix 1`.
+/// Terms of a sum that are told one by one.
+const TOLD: usize = 24;
+
+/// The sum, term by term: `videotestsrc0 1 + mix 1`; of very many the rest together.
 pub fn arithmetic(needs: &[Need]) -> String {
-    let terms: Vec<String> = needs.iter().map(Need::to_string).collect();
+    let (told, rest) = needs.split_at(needs.len().min(TOLD));
+    let mut terms: Vec<String> = told.iter().map(Need::to_string).collect();
+    if !rest.is_empty() {
+        let sum: u64 = rest.iter().map(|n| u64::from(n.buffers)).sum();
+        terms.push(format!("{}-others {sum}", rest.len()));
+    }
     terms.join(" + ")
 }
 
@@ -202,7 +210,6 @@ pub(super) fn size(
             waits_for: Some(topology.to_name(world, waiting.other)),
         });
     }
-    kept_by.sort_by(|a, b| (&a.element, &a.waits_for).cmp(&(&b.element, &b.waits_for)));
     plan.needs.extend(kept_by);
     let (name, config) = (plan.name.clone(), plan.config);
     let need: u64 = plan.needs.iter().map(|n| u64::from(n.buffers)).sum();
@@ -226,6 +233,11 @@ pub(super) fn size(
         max => max.into(),
     };
     let wanted = wanted.max(u64::from(config.count).min(most));
+    limits.check(
+        Limit::PoolBuffers,
+        &format!("buffers that pool {name} is asked for"),
+        wanted,
+    )?;
     let bytes = size.saturating_mul(wanted);
     limits.check(Limit::PoolBytes, &format!("bytes of pool {name}"), bytes)?;
     let most = most.min(limits.get(Limit::PoolBuffers));

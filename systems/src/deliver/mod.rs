@@ -115,6 +115,8 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
             }
             releasing.push(to.0);
         } else {
+            // What came may be what it waits for, whatever it waited for.
+            receiver.awaits = None;
             let queue = &mut receiver.inputs.as_mut_slice()[pad as usize].queue;
             let fitting = queue.push_all(&output.staged);
             debug_assert_eq!(fitting, output.staged.len(), "room was counted before");

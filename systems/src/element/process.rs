@@ -352,11 +352,7 @@ impl<'a> Process<'a> {
     /// Emits the end on all source pads, once; the element does nothing afterwards. A sink tells
     /// the bus.
     pub fn finish(&mut self) {
-        self.lane.end_outputs();
-        if self.lane.outputs.is_empty() && !self.lane.done {
-            self.lane.posted.push(Posted::Eos);
-        }
-        self.lane.done = true;
+        self.lane.finish();
     }
 
     /// Lets go of a buffer that it took.

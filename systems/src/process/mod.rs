@@ -130,6 +130,9 @@ impl Run<'_> {
         if let Some(error) = lane.sync.as_mut().and_then(|s| s.error.take()) {
             return self.fail(lane, slot, stamp_error(error));
         }
+        if lane.ending {
+            return lane.finish();
+        }
         lane.wake_at = None;
         lane.again = false;
         lane.awaits = None;

@@ -52,6 +52,7 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
     }
     hash.flag("device", lane.device);
     hash.flag("again", lane.again);
+    hash.flag("ending", lane.ending);
     hash.signed("awaits", lane.awaits.map_or(-1, i64::from));
     for input in &lane.inputs {
         hash.unsigned("queued", input.queue.len() as u64);

@@ -2,7 +2,8 @@
 //!
 //! One that an element keeps, has put aside or has in a queue for as many ticks as the limit
 //! `buffer-age` says is told in exactly that tick, once; and so is one that nobody knows of any
-//! more, of whoever got it last. Frames that a synchroniser shows may be old. Nothing is told of a
+//! more, of whoever got it last. Frames that a synchroniser shows may be old; what is in a queue counts
+//! from the tick in which its element last went on, and who waits for a time is not told of. Nothing is told of a
 //! pipeline that is not in PLAYING: only ticks since it is count. Most ticks cost a comparison: the
 //! next in which anything can be due is known. What is found is in no digest.
 
@@ -174,12 +175,17 @@ fn each_place(p: &PipelineFabric, placed: &mut Vec<bool>, mut f: impl FnMut(Buff
         for input in &lane.inputs {
             for buffer in input.queue.iter().filter_map(|item| item.as_buffer()) {
                 placed[buffer.index()] = true;
-                f(buffer, l, p.buffers.held[buffer.index()].since);
+                // Who goes on with other things lets it wait for its turn.
+                let since = p.buffers.held[buffer.index()].since;
+                f(buffer, l, since.max(lane.since));
             }
         }
         for kept in &lane.kept {
             placed[kept.buffer.index()] = true;
-            f(kept.buffer, l, kept.since);
+            // Who waits for a time goes on then.
+            if lane.wake_at.is_none() {
+                f(kept.buffer, l, kept.since);
+            }
         }
         for filling in &lane.filling {
             placed[filling.buffer.index()] = true;

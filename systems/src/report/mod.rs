@@ -11,7 +11,7 @@ mod names;
 use crate::pipelines::{Works, each_with_works};
 use crate::state::{Graphs, prerolled};
 use bevy_ecs::system::{Local, Query, Res, ResMut};
-use tickpipe_components::fabric::{Fabric, Gate, PipelineFabric, Posted, Progress};
+use tickpipe_components::fabric::{Fabric, Gate, Lane, Output, PipelineFabric, Posted, Progress};
 use tickpipe_components::graph::{Pad, Pipeline};
 use tickpipe_components::limits::Limits;
 use tickpipe_components::message::{Bus, Message, MessageKind};
@@ -112,10 +112,27 @@ fn fold(p: &mut PipelineFabric) {
     }
     if p.failing {
         p.progress = Progress::Failed;
-    } else {
+    } else if !end_silent_sources(p) {
         p.progress = Progress::Stalled;
         pipeline_message(p, MessageKind::Stalled);
     }
+}
+
+/// Sources that say that nothing may ever come, and have nothing to say while nobody else can go on,
+/// end. Whether there is one.
+fn end_silent_sources(p: &mut PipelineFabric) -> bool {
+    let silent = |l: &Lane| {
+        let mut outputs = l.outputs.iter();
+        let declared = |o: &Output| p.lanes[o.to.0.index()].inputs[o.to.1 as usize].may_be_silent;
+        l.readiness == Readiness::Silent && l.inputs.is_empty() && outputs.any(declared)
+    };
+    let lanes = (0u32..).zip(&p.lanes);
+    let found: Vec<u32> = lanes.filter(|(_, l)| silent(l)).map(|(i, _)| i).collect();
+    for &lane in &found {
+        p.lanes[lane as usize].ending = true;
+        p.touch(lane);
+    }
+    !found.is_empty()
 }
 
 /// Whether somebody outside can wake an element: it waits for its device.

@@ -6,7 +6,8 @@ use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::fabric::{
-    BufferTable, Fabric, Gate, Granted, Input, Lane, Output, PipelineFabric, Progress, Trigger,
+    BufferTable, Fabric, Gate, Granted, Input, Item, Lane, Output, PipelineFabric, Progress,
+    Trigger,
 };
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
@@ -67,6 +68,9 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     if l.gate != Gate::Open {
         return held(l);
     }
+    if l.ending {
+        return Readiness::Ready;
+    }
     let mut due = false;
     if l.changes.is_some() {
         match change_before(l) {
@@ -121,9 +125,10 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         [only] => only.allowed = quantum,
         many => many.iter_mut().for_each(|i| i.allowed = quantum),
     }
-    let (pool, filling) = (l.pool, !l.filling.is_empty());
+    // Who fills one already needs none, and neither does an end.
+    let (pool, needs_none) = (l.pool, due || !l.filling.is_empty() || only_ends(l));
     match pool {
-        Some(pool) if !grant(p, lane, room) && !due && !filling => Readiness::Buffer(pool),
+        Some(pool) if !grant(p, lane, room) && !needs_none => Readiness::Buffer(pool),
         _ => Readiness::Ready,
     }
 }
@@ -201,6 +206,13 @@ fn missing_input(l: &Lane) -> Option<u32> {
             (0..l.inputs.len()).find(|&k| waits(k)).map(|k| k as u32)
         }
     }
+}
+
+/// Whether all that comes next to an element is the end.
+#[inline]
+fn only_ends(l: &Lane) -> bool {
+    let ends = |i: &Input| i.eos || i.queue.front() == Some(Item::EOS);
+    l.trigger == Trigger::Any && l.inputs.iter().all(ends)
 }
 
 /// Of an element that compares its inputs: the one that it asked for, while nothing is there; else

@@ -284,11 +284,14 @@ fn prerolling(p: &PipelineFabric) -> bool {
     running && p.sink_gate == Gate::Hold && !prerolled(p)
 }
 
-/// Whether every sink of a pipeline in PAUSED holds its first item, or is done.
+/// Whether every sink of a pipeline in PAUSED holds its first item, or is done, or may never get one.
 pub(crate) fn prerolled(p: &PipelineFabric) -> bool {
     let mut sinks = p.sinks.iter().map(|&s| &p.lanes[s as usize]);
     let holds = |i: &Input| i.queue.front_behind_caps().is_some();
-    sinks.all(|l| l.done || l.late || l.inputs.iter().any(holds))
+    sinks.all(|l| {
+        let silent = l.inputs.iter().all(|i| i.may_be_silent);
+        l.done || l.late || silent || l.inputs.iter().any(holds)
+    })
 }
 
 fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {

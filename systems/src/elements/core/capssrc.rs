@@ -131,11 +131,7 @@ impl Work for Counting {
     }
 
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
-        while process.room(0) > 0 {
-            if self.left == Some(0) {
-                process.finish();
-                break;
-            }
+        while process.room(0) > 0 && self.left != Some(0) {
             let now = self.changes.iter().rev().find(|c| c.0 <= self.index);
             if now.is_some_and(|(_, caps)| !process.announce(0, caps)) {
                 break;
@@ -154,6 +150,9 @@ impl Work for Counting {
             self.index += 1;
             self.left = self.left.map(|n| n - 1);
             process.push(0, buffer);
+        }
+        if self.left == Some(0) {
+            process.finish();
         }
         Ok(())
     }

@@ -153,11 +153,7 @@ impl Work for Zeros {
     }
 
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
-        while process.room(0) > 0 {
-            if self.left == Some(0) {
-                process.finish();
-                break;
-            }
+        while process.room(0) > 0 && self.left != Some(0) {
             let Some(mut buffer) = process.acquire() else {
                 break;
             };
@@ -166,6 +162,9 @@ impl Work for Zeros {
             self.index += 1;
             self.left = self.left.map(|n| n - 1);
             process.push(0, buffer);
+        }
+        if self.left == Some(0) {
+            process.finish();
         }
         Ok(())
     }

@@ -158,11 +158,7 @@ struct Capture {
 
 impl Work for Capture {
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
-        while process.room(0) > 0 {
-            if self.all == Some(self.filled) {
-                process.finish();
-                break;
-            }
+        while process.room(0) > 0 && self.all != Some(self.filled) {
             let Some(mut buffer) = process.acquire() else {
                 break;
             };
@@ -177,12 +173,20 @@ impl Work for Capture {
             }
             process.keep_acquired(buffer);
             let lost = process.kept().len();
-            if lost >= process.pool_size() as usize && self.all != Some(self.filled) {
+            if lost >= process.pool_size() as usize {
                 let lost = process.kept_since();
                 let lost = lost.map(|k| (process.slot(k.buffer), k.since)).collect();
                 let error = AllLost { lost };
                 return Err(ElementError::new(Domain::Resource, Code::Failed, error));
             }
+        }
+        if self.all == Some(self.filled) {
+            if process.kept().len() > 0 {
+                let lost = process.kept().len();
+                tracing::warn!("{lost} buffers are lost in the device at its end");
+                process.warn(Domain::Pool, Code::NotReturned);
+            }
+            process.finish();
         }
         Ok(())
     }

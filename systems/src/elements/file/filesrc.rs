@@ -131,6 +131,8 @@ impl Element for FileSrc {
         // Held until READY, so that no `filesink` writes what is being read. Where locks are
         // not to be had there is only no protection.
         let _ = file.try_lock_shared();
+        let regular = file.metadata().ok().filter(|m| m.is_file());
+        let len = regular.map(|m| m.len());
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         *opened = Some(Opened {
             file,
@@ -140,6 +142,7 @@ impl Element for FileSrc {
             opened: Arc::clone(&self.opened),
             location: self.location.clone(),
             left: u64::try_from(self.num_buffers).ok(),
+            len,
             index: 0,
             position: 0,
             head_used: 0,
@@ -155,6 +158,8 @@ struct Reading {
     opened: Arc<Mutex<Option<Opened>>>,
     location: String,
     left: Option<u64>,
+    /// Bytes of a regular file when it was opened.
+    len: Option<u64>,
     index: u64,
     position: u64,
     head_used: usize,
@@ -180,6 +185,21 @@ impl Reading {
             }
         }
         Ok(filled)
+    }
+
+    /// Whether a regular file has no more. It is told with the last block, and needs none of its
+    /// own; what a pipe has still is not known before it is read.
+    fn at_end(&self) -> Result<bool, ElementError> {
+        if self.len.is_none_or(|len| self.position < len) {
+            return Ok(false);
+        }
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(opened) = opened.as_ref() else {
+            return Ok(true);
+        };
+        let metadata = opened.file.metadata();
+        let metadata = metadata.map_err(|error| FileError::io("read", &self.location, error))?;
+        Ok(metadata.is_file() && self.position >= metadata.len())
     }
 }
 
@@ -211,6 +231,10 @@ impl Work for Reading {
             self.position += read as u64;
             self.left = self.left.map(|n| n - 1);
             process.push(0, buffer);
+            if self.left == Some(0) || self.at_end()? {
+                process.finish();
+                break;
+            }
         }
         Ok(())
     }

@@ -101,6 +101,27 @@ impl Element for Overlay {
         if pad.index == 0 { 1 } else { 3 }
     }
 
+    /// Of the other as many for a frame of the leading one as its rate is higher.
+    fn takes_for(&self, pad: PadAt, pads: &PadCapsOf, outputs: u64, _bytes: usize) -> Option<u64> {
+        let rate = |index: usize| {
+            let rate = pads.sink(index)?.fraction("framerate")?;
+            let (num, den) = (
+                u128::try_from(rate.num()).ok()?,
+                u128::try_from(rate.den()).ok()?,
+            );
+            (num > 0).then_some((num, den))
+        };
+        let kept = u64::from(self.retains(pad));
+        let many = match (rate(0), rate(pad.index)) {
+            (Some(lead), Some(own)) => {
+                let all = u128::from(outputs) * own.0 * lead.1;
+                u64::try_from(all.div_ceil(own.1 * lead.0)).unwrap_or(u64::MAX)
+            }
+            _ => outputs,
+        };
+        Some(many.max(1).saturating_add(kept))
+    }
+
     fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         Some(Arc::new(self.clone()))
     }

@@ -225,11 +225,8 @@ impl Work for Painting {
             return Ok(());
         };
         let base = frame_time(info);
-        while process.room(0) > 0 {
-            if self.end.is_some_and(|end| self.index >= end) {
-                process.finish();
-                break;
-            }
+        let ended = |index: u64, end: Option<u64>| end.is_some_and(|end| index >= end);
+        while process.room(0) > 0 && !ended(self.index, self.end) {
             let Some(mut buffer) = process.acquire() else {
                 break;
             };
@@ -256,6 +253,9 @@ impl Work for Painting {
             self.index += 1;
             self.pts += 1;
             process.push(0, buffer);
+        }
+        if ended(self.index, self.end) {
+            process.finish();
         }
         Ok(())
     }
