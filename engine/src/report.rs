@@ -101,6 +101,8 @@ pub struct ElementReport {
     pub dropped: u64,
     /// Buffers that it copied because another element held them too.
     pub copied: u64,
+    /// Bytes of those copies.
+    pub copied_bytes: u64,
     /// Whether it could run, or why not: `ready`, `done`, or what it waits for.
     pub readiness: String,
     /// Since which tick that has been so.
@@ -297,6 +299,7 @@ impl Engine {
                 buffers_out: lane.map_or(0, |l| l.buffers_out()),
                 dropped: lane.map_or(0, |l| l.dropped_in_all()),
                 copied: lane.map_or(0, |l| l.copied.0),
+                copied_bytes: lane.map_or(0, |l| l.copied.1),
                 readiness: lane
                     .map_or(Readiness::Held, |l| l.readiness)
                     .name()

@@ -108,7 +108,7 @@ fn the_holder_of_four_of_four_is_told_since_when() {
             "hold0 waits for input on sink from videotestsrc0 since tick 2",
             "videotestsrc0 waits for a buffer of pool videotestsrc0.src since tick 1: 4 of 4 held by hold0 since tick 1",
             "a cycle: hold0 -> videotestsrc0 -> hold0",
-            "cause: hold0 holds all 4 buffers of pool videotestsrc0.src and waits for another",
+            "cause: hold0 holds all 4 buffers of pool videotestsrc0.src and waits for another; it keeps 4 and said 0 to the planner",
         ]
     );
     let json = serde_json::to_value(stall).expect("plain data");

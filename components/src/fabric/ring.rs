@@ -58,6 +58,8 @@ pub struct Ring {
     capacity: u32,
     /// What it held when its room was made smaller.
     before: u32,
+    /// Changes of caps in it, which take no room.
+    changes: u32,
 }
 
 impl Ring {
@@ -69,6 +71,7 @@ impl Ring {
             len: 0,
             capacity: capacity as u32,
             before: 0,
+            changes: 0,
         }
     }
 
@@ -98,7 +101,7 @@ impl Ring {
     /// Items that fit still.
     #[inline]
     pub fn room(&self) -> usize {
-        self.capacity.saturating_sub(self.len) as usize
+        (self.capacity + self.changes).saturating_sub(self.len) as usize
     }
 
     /// Items that fit in all.
@@ -109,7 +112,7 @@ impl Ring {
     /// The most items that it can hold now: its room, or what it held when that was made smaller,
     /// and the end.
     pub fn most(&self) -> usize {
-        self.capacity.max(self.before) as usize + 1
+        (self.capacity.max(self.before) + self.changes) as usize + 1
     }
 
     /// The oldest item.
@@ -139,11 +142,14 @@ impl Ring {
     #[inline]
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.front()?;
+        if item.as_caps().is_some() {
+            self.changes -= 1;
+        }
         self.drop_front();
         Some(item)
     }
 
-    /// Lets go of the oldest item, if there is one.
+    /// Lets go of the oldest item, if there is one, which is no change of caps.
     #[inline]
     pub fn drop_front(&mut self) {
         if self.len > 0 {
@@ -172,11 +178,15 @@ impl Ring {
         count
     }
 
-    /// Adds an item, or the end beyond all room; `false`, and nothing done, if it does not fit.
+    /// Adds an item, or the end or a change of caps beyond all room; `false`, and nothing done, if it
+    /// does not fit.
     #[inline]
     pub fn push(&mut self, item: Item) -> bool {
-        // Filled beyond its room only by an end, or where the room was made smaller.
-        if self.len >= self.capacity && (item != Item::EOS || self.is_filled()) {
+        if item.as_caps().is_some() {
+            self.make_place();
+            self.changes += 1;
+        } else if self.room() == 0 && (item != Item::EOS || self.is_filled()) {
+            // Filled beyond its room only by an end, or where the room was made smaller.
             return false;
         }
         let mask = self.items.len() - 1;
@@ -190,10 +200,26 @@ impl Ring {
     #[inline(never)]
     fn is_filled(&self) -> bool {
         let last = self.get(self.len().wrapping_sub(1));
-        self.len > self.capacity && (last == Some(Item::EOS) || self.len() >= self.items.len())
+        let over = self.len > self.capacity + self.changes;
+        over && (last == Some(Item::EOS) || self.len() >= self.items.len())
     }
 
-    /// Adds items in order while they fit; how many did.
+    /// Makes sure that a change of caps, and an end behind it, find a place.
+    #[cold]
+    #[inline(never)]
+    fn make_place(&mut self) {
+        if self.len() + 2 <= self.items.len() {
+            return;
+        }
+        let mut items = vec![Item::EOS; (self.len() + 2).next_power_of_two()];
+        for (place, item) in items.iter_mut().zip(self.iter()) {
+            *place = item;
+        }
+        self.items = items.into_boxed_slice();
+        self.head = 0;
+    }
+
+    /// Adds items in order while they fit, none of them a change of caps; how many did.
     #[inline]
     pub fn push_all(&mut self, items: &[Item]) -> usize {
         let free = self.room();
@@ -244,10 +270,10 @@ mod tests {
         assert!(ring.push(buffer));
         assert_eq!(ring.front_behind_caps(), Some(buffer));
         ring.resize(1);
-        assert_eq!((ring.len(), ring.room(), ring.most()), (3, 0, 4));
+        assert_eq!((ring.len(), ring.room(), ring.most()), (3, 0, 6));
         assert!(!ring.push(buffer) && ring.clone().push(Item::EOS));
         ring.resize(5);
-        assert_eq!((ring.front(), ring.room()), (Some(marker), 2));
+        assert_eq!((ring.front(), ring.room()), (Some(marker), 4));
     }
 
     proptest! {

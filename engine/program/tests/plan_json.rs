@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::{Value as Json, json};
-use support::{Folder, Ran, here, process};
+use support::{Folder, Ran, here, process, without_records};
 
 fn parsed(ran: &Ran) -> Json {
     serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{e}: {}\n{}", ran.out, ran.err))
@@ -199,7 +199,7 @@ fn a_trace() {
     let text = "capssrc caps=\"a/x,f={1,2}\" ! queue ! capssink caps=a/x,f=[2,9]";
     let ran = here(&["plan", "--trace", text]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    insta::assert_snapshot!(ran.out, @r"
+    insta::assert_snapshot!(without_records(&ran.out), @r"
     capssrc0.src -> queue0.sink
       asked:    a/x,f={1,2}
       answered: a/x,f=[2,9]
@@ -211,7 +211,7 @@ fn a_trace() {
     capssrc0.src -> queue0.sink: a/x,f=2
     queue0.src -> capssink0.sink: a/x,f=2
     pool capssrc0.src: 9 buffers of 1 byte (needs 1: capssrc0 1; 8 more to work side by side)
-    memory: 12703 bytes (9 of buffers, 3904 of their records, 1088 of queues, 7702 of elements)
+    memory: … bytes (9 of buffers, … of their records, 1088 of queues, … of elements)
     ");
     let told = parsed(&here(&["plan", "--trace", "--json", text]));
     assert_eq!(

@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{here, without_time};
+use support::{here, without_records, without_time};
 
 const LINE: &str =
     "fakesrc num-buffers=10 ! tee name=t t. ! queue ! fakesink t. ! identity ! fakesink name=b";
@@ -38,14 +38,14 @@ fn a_summary() {
 fn a_plan() {
     let ran = here(&["plan", LINE]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    insta::assert_snapshot!(ran.out, @r"
+    insta::assert_snapshot!(without_records(&ran.out), @r"
     fakesrc0.src -> t.sink: ANY
     t.src_0 -> queue0.sink: ANY
     t.src_1 -> identity0.sink: ANY
     queue0.src -> fakesink0.sink: ANY
     identity0.src -> b.sink: ANY
     pool fakesrc0.src: 21 buffers of 1 byte (needs 1: fakesrc0 1; 20 more to work side by side)
-    memory: 25397 bytes (21 of buffers, 8512 of their records, 1280 of queues, 15584 of elements)
+    memory: … bytes (21 of buffers, … of their records, 1280 of queues, … of elements)
     ");
 }
 
@@ -219,7 +219,7 @@ fn a_pool_held_by_a_lookahead() {
       hold0 waits for input on sink from videotestsrc0 since tick 2
       videotestsrc0 waits for a buffer of pool videotestsrc0.src since tick 1: 4 of 4 held by hold0 since tick 1
       a cycle: hold0 -> videotestsrc0 -> hold0
-      cause: hold0 holds all 4 buffers of pool videotestsrc0.src and waits for another
+      cause: hold0 holds all 4 buffers of pool videotestsrc0.src and waits for another; it keeps 4 and said 0 to the planner
       it works with: videotestsrc0 max-buffers=5 (tried)
     ");
 }
@@ -234,8 +234,8 @@ fn a_mixer_that_waits_for_a_silent_input() {
     insta::assert_snapshot!(ran.err, @r"
     error: stalled at tick 5: nobody can go on
       fakesink0 waits for input on sink from mux since tick 0, nothing has come
-      mux waits for input on sink_1 from mixer since tick 3, nothing has come
-      mixer waits for input on sink_1 from silentsrc0 since tick 2, nothing has come
+      mux waits for input on sink_1 from mixer since tick 4, nothing has come
+      mixer waits for input on sink_1 from silentsrc0 since tick 3, nothing has come
       silentsrc0 says nothing, and has no end, since tick 0
       blocked behind that:
       videotestsrc0 waits for a buffer of pool videotestsrc0.src since tick 4: 13 of 13 out (queue0 5 since tick 2, mux 8 since tick 1)

@@ -147,7 +147,7 @@ fn takes_only(l: &Lane) -> bool {
 /// Of those who hold a pool's buffers the one to blame: who fills them and does not give them, who
 /// keeps more than it said to the planner, who keeps most of its own will, who has most.
 fn pool_held(waits: &Waits<'_>, pool: PoolId, ring: &[Step]) -> Blame {
-    let own = |h: &Holding| h.kept + h.synchroniser + h.filling + h.lost;
+    let own = |h: &Holding| h.kept + h.filling + h.lost;
     let holders = waits.holders(pool);
     let owner = waits.p.buffers.pools[pool.index()].owner.index();
     if let Some(lost) = holders.get(&owner).filter(|h| h.kept + h.lost > 0) {

@@ -1,13 +1,15 @@
 //! What a graph takes in memory once it has started, known before: a pure function of its plan.
 //!
 //! Counted are the buffers of all pools, their records, the queues of all links, and the elements
-//! with their pads, links and lists. What elements allocate for themselves, such as the tables of a
-//! scaler, and what a report keeps of each frame is not.
+//! with their pads, links and lists, and what elements say that they allocate for themselves. Small
+//! things of theirs, and what a report keeps of each frame, are not.
 
 use super::plan::{MemoryPlan, PoolPlan};
 use crate::element::Buffers;
+use crate::negotiate::Solution;
 use crate::pipelines::WorkSlot;
 use crate::state::Topology;
+use bevy_ecs::world::World;
 use core::mem::size_of;
 use tickpipe_components::buffer::{BufferMeta, BufferSlot};
 use tickpipe_components::fabric::{Granted, Held, Input, Item, Lane, Output};
@@ -45,7 +47,13 @@ impl Footprint {
     }
 
     /// Of a planned graph.
-    pub(super) fn of(topology: &Topology, plan: &MemoryPlan, limits: &Limits) -> Footprint {
+    pub(super) fn of(
+        world: &World,
+        topology: &Topology,
+        solution: &Solution,
+        plan: &MemoryPlan,
+        limits: &Limits,
+    ) -> Footprint {
         let quantum = limits.get(Limit::Quantum);
         let mut all = Footprint::default();
         for pool in &plan.pools {
@@ -58,6 +66,11 @@ impl Footprint {
         for (node, n) in topology.nodes.iter().enumerate() {
             all.elements += element(n.inputs.len(), n.outputs.len(), quantum, plan.buffers[node]);
             all.elements += n.name.len() as u64 * 2;
+            if plan.buffers[node] != Buffers::Passed {
+                let pads = solution.pads_of(topology, node);
+                let own = n.class.memory(world.entity(n.entity), &pads);
+                all.elements = all.elements.saturating_add(own);
+            }
         }
         all
     }

@@ -155,9 +155,11 @@ impl Meetings {
             if forked < 2 {
                 continue;
             }
+            let behind = walk.behind(topology.links[other].to.node);
             for &(link, _, link_legs) in &here {
                 let apart = link_legs.with(other_legs) == Legs::Several;
                 let before = || way.binary_search_by_key(&link, |w| w.0).is_ok();
+                let apart = apart && !behind[topology.links[link].from.node];
                 if link != other && apart && !before() {
                     let from = topology.links[link].from.node;
                     let meeting = Meeting {
@@ -293,6 +295,17 @@ impl Walk<'_> {
             open.pop();
         }
         self.bytes.get(&link).copied().unwrap_or(1)
+    }
+
+    /// By node, whether it is reached from `node`, which counts.
+    fn behind(&self, node: usize) -> Vec<bool> {
+        let mut behind = vec![false; self.topology.nodes.len()];
+        behind[node] = true;
+        for at in node + 1..behind.len() {
+            let mut inputs = self.topology.nodes[at].inputs.iter();
+            behind[at] = inputs.any(|&l| behind[self.topology.links[l].from.node]);
+        }
+        behind
     }
 
     /// Walks back from a link that must have `needed` buffers to a fork, over nodes that are

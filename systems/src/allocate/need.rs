@@ -195,8 +195,12 @@ pub(super) fn size(
         let entity = world.entity(n.entity);
         let kept = n.class.retains(entity, PadAt::sink(to.index));
         if kept > 0 {
+            let element = match n.inputs.len() {
+                1 => n.name.clone(),
+                _ => topology.to_name(world, link),
+            };
             kept_by.push(Need {
-                element: n.name.clone(),
+                element,
                 buffers: kept,
                 waits_for: None,
             });

@@ -149,7 +149,7 @@ pub fn plan_memory(
         capacities,
         footprint: Footprint::default(),
     };
-    plan.footprint = Footprint::of(topology, &plan, limits);
+    plan.footprint = Footprint::of(world, topology, solution, &plan, limits);
     within_limits(&plan, limits)?;
     Ok(plan)
 }

@@ -118,7 +118,15 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
             // What came may be what it waits for, whatever it waited for.
             receiver.awaits = None;
             let queue = &mut receiver.inputs.as_mut_slice()[pad as usize].queue;
-            let fitting = queue.push_all(&output.staged);
+            let fitting = match l.changes.is_some() {
+                false => queue.push_all(&output.staged),
+                // Among them may be a change of caps.
+                true => output
+                    .staged
+                    .iter()
+                    .filter(|item| queue.push(**item))
+                    .count(),
+            };
             debug_assert_eq!(fitting, output.staged.len(), "room was counted before");
             let held = Held {
                 by: to,

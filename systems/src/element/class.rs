@@ -262,6 +262,7 @@ pub struct ElementClass {
     retains: fn(EntityRef<'_>, PadAt) -> u32,
     takes_for: fn(EntityRef<'_>, PadAt, &PadCapsOf, u64, usize) -> Option<u64>,
     waits: fn(EntityRef<'_>) -> Waits,
+    memory: fn(EntityRef<'_>, &PadCapsOf) -> u64,
     may_be_silent: fn(EntityRef<'_>) -> bool,
     /// It fills buffers of a pool: it has [`PoolBounds`].
     pub owns_pool: bool,
@@ -354,6 +355,7 @@ impl ElementClass {
                 Some(settings) => settings.takes_for(pad, pads, outputs, bytes),
                 None => Some(outputs),
             },
+            memory: |entity, pads| entity.get::<T>().map_or(0, |s| s.memory(pads)),
             waits: |entity| entity.get::<T>().map_or(Waits::default(), Element::waits),
             may_be_silent: |entity| entity.get::<T>().is_some_and(Element::may_be_silent),
             owns_pool: T::OWNS_POOL,
@@ -554,6 +556,11 @@ impl ElementClass {
         bytes: usize,
     ) -> Option<u64> {
         (self.takes_for)(entity, pad, pads, outputs, bytes)
+    }
+
+    /// See [`Element::memory`].
+    pub fn memory(&self, entity: EntityRef<'_>, pads: &PadCapsOf) -> u64 {
+        (self.memory)(entity, pads)
     }
 
     /// See [`Element::waits`].

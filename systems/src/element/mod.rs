@@ -154,6 +154,12 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         None
     }
 
+    /// Bytes that its work allocates for itself once it has caps, where they are many.
+    fn memory(&self, pads: &PadCapsOf) -> u64 {
+        let _ = pads;
+        0
+    }
+
     /// What it waits for before it can run.
     fn waits(&self) -> Waits {
         Waits::Any

@@ -83,6 +83,11 @@ impl<'a> Process<'a> {
         input.queue.front().filter(|item| item.as_caps().is_none())
     }
 
+    /// Takes the end from a sink pad, if that is what comes next: it needs no buffer to fill.
+    pub fn end_is_next(&mut self, pad: usize) -> bool {
+        self.peek(pad) == Some(Item::EOS) && self.next(pad).is_some()
+    }
+
     /// How many items are on a sink pad, those that this tick does not allow to take included.
     pub fn queued(&self, pad: usize) -> usize {
         self.lane.inputs.get(pad).map_or(0, |i| i.queue.len())

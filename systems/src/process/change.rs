@@ -21,7 +21,7 @@ impl Run<'_> {
         let mut worked = false;
         loop {
             if lane.change_is_due() {
-                if !has_room(lane) {
+                if !drained(lane) || !has_room(lane) {
                     return;
                 }
                 let new_memory = match take_effect(lane, slot) {
@@ -50,6 +50,27 @@ impl Run<'_> {
         slot.changes.clear();
         self.fail(lane, slot, error);
     }
+}
+
+/// What an element keeps of before a change of caps goes on before it. Whether all of it did: what
+/// finds no room goes in the next tick.
+fn drained(lane: &mut Lane) -> bool {
+    let due = lane.changes.as_ref().and_then(|c| c.due.front());
+    if due.is_none_or(|d| d.inputs.is_empty() || d.outputs.is_empty()) {
+        return true;
+    }
+    let Some(output) = lane.outputs.first_mut() else {
+        return true;
+    };
+    while output.room > 0
+        && let Some(kept) = lane.kept.pop_front()
+    {
+        output.room -= 1;
+        output.emitted += 1;
+        output.staged.push(Item::buffer(kept.buffer));
+    }
+    lane.again = !lane.kept.is_empty();
+    lane.kept.is_empty()
 }
 
 /// Whether the oldest change can go on where it must.

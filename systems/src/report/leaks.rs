@@ -189,11 +189,9 @@ fn each_place(p: &PipelineFabric, placed: &mut Vec<bool>, mut f: impl FnMut(Buff
         }
         for filling in &lane.filling {
             placed[filling.buffer.index()] = true;
-            f(
-                filling.buffer,
-                l,
-                p.buffers.held[filling.buffer.index()].since,
-            );
+            // It is told of if nothing more is filled into it.
+            let since = p.buffers.held[filling.buffer.index()].since;
+            f(filling.buffer, l, since.max(lane.since));
         }
         if let Some(sync) = &lane.sync {
             let sets = sync.sets.iter().flat_map(|s| &s.frames).flatten().copied();

@@ -109,6 +109,10 @@ impl Work for Encoding {
         let Some((info, header)) = &self.stream else {
             return Ok(());
         };
+        if self.frames > 0 && process.end_is_next(0) {
+            process.finish();
+            return Ok(());
+        }
         while process.room(0) > 0 && process.granted() > 0 {
             let Some(item) = process.next(0) else { break };
             let Some(mut out) = process.acquire() else {

@@ -34,6 +34,10 @@ fn each_frame(
     to: &VideoInfo,
     mut f: impl FnMut(&Frame<'_>, &mut FrameMut<'_>) -> Result<(), ElementError>,
 ) -> Result<(), ElementError> {
+    if process.end_is_next(0) {
+        process.finish();
+        return Ok(());
+    }
     while process.room(0) > 0 && process.granted() > 0 {
         let Some(item) = process.next(0) else { break };
         let Some(buffer) = item.as_buffer() else {

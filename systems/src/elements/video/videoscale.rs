@@ -143,6 +143,18 @@ impl Element for VideoScale {
         scaler(&from, &to, self.method).map(drop)
     }
 
+    /// Each component of both pictures by itself, and one that has the new width and the old height.
+    fn memory(&self, pads: &PadCapsOf) -> u64 {
+        let (from, to) = (stream_info(pads.sink(0)), stream_info(pads.source(0)));
+        let (Ok(from), Ok(to)) = (from, to) else {
+            return 0;
+        };
+        let sample =
+            1 + u64::from(from.format() == tickpipe_components::video::VideoFormat::I42010Le);
+        let between = u64::from(to.width()) * u64::from(from.height()) * sample;
+        (from.layout.visible_bytes() + to.layout.visible_bytes()) as u64 + between
+    }
+
     fn decide_pool(
         &self,
         pads: &PadCapsOf,
