@@ -21,6 +21,8 @@ use tickpipe_components::pool::Pool;
 /// Bytes of an entity's row, its place and what finds it, beside its components (measured: see the
 /// benchmark `pools`).
 const ENTITY: u64 = 64;
+/// Bytes that the heap takes for a block beside what was asked for, and that arrays have to spare.
+const BLOCK: u64 = 40;
 /// Bytes of an element's components, name and settings, and of a pad's and a link's.
 const ELEMENT: u64 = 1_100;
 const PAD: u64 = 160;
@@ -94,8 +96,7 @@ fn records(pool: &PoolPlan) -> u64 {
         + size_of::<Option<Memory>>()
         + size_of::<u64>()
         + size_of::<BufferSlot>();
-    // Arrays grow by doubling.
-    let one = 2 * one as u64 + ENTITY;
+    let one = one as u64 + ENTITY + BLOCK;
     one.saturating_mul(pool.config.count.into()) + size_of::<Pool>() as u64 + ENTITY
 }
 

@@ -2,7 +2,8 @@
 
 use super::property::Property;
 use super::{
-    Buffers, ClassRef, Element, PadCapsOf, PoolBounds, Proposal, Transformed, Waits, Work,
+    Buffers, ClassRef, Element, PadAt, PadCapsOf, PadTemplate, PoolBounds, Proposal, Transformed,
+    Waits, Work,
 };
 use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::world::{EntityRef, EntityWorldMut};
@@ -12,7 +13,6 @@ use thiserror::Error;
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::closest::closest;
 use tickpipe_components::fault::ElementError;
-use tickpipe_components::graph::{Direction, Presence};
 use tickpipe_components::pool::{Backing, PoolConfig};
 use tickpipe_components::property::{PropertyError, PropertyKind, PropertyValue};
 
@@ -28,79 +28,6 @@ pub enum Flow {
     Lead,
     /// Its pads have nothing to do with each other.
     Separate,
-}
-
-/// A pad as a class sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PadAt {
-    /// Which way it passes buffers.
-    pub direction: Direction,
-    /// Its number among the pads of that direction.
-    pub index: usize,
-}
-
-impl PadAt {
-    /// A sink pad.
-    pub const fn sink(index: usize) -> PadAt {
-        PadAt {
-            direction: Direction::Sink,
-            index,
-        }
-    }
-
-    /// A source pad.
-    pub const fn source(index: usize) -> PadAt {
-        PadAt {
-            direction: Direction::Source,
-            index,
-        }
-    }
-
-    /// Whether it is a sink pad.
-    pub fn is_sink(self) -> bool {
-        self.direction == Direction::Sink
-    }
-}
-
-/// The template of a pad.
-#[derive(Clone, Debug)]
-pub struct PadTemplate {
-    /// Its name, or with `%u` for the number of a pad made on request.
-    pub name: &'static str,
-    /// Which way it passes buffers.
-    pub direction: Direction,
-    /// When it exists.
-    pub presence: Presence,
-    /// What it can ever have.
-    pub caps: Caps,
-}
-
-impl PadTemplate {
-    /// A sink pad that is always there.
-    pub fn sink(name: &'static str, caps: Caps) -> PadTemplate {
-        PadTemplate {
-            name,
-            direction: Direction::Sink,
-            presence: Presence::Always,
-            caps,
-        }
-    }
-
-    /// A source pad that is always there.
-    pub fn source(name: &'static str, caps: Caps) -> PadTemplate {
-        PadTemplate {
-            direction: Direction::Source,
-            ..PadTemplate::sink(name, caps)
-        }
-    }
-
-    /// The same, made on request.
-    pub fn on_request(self) -> PadTemplate {
-        PadTemplate {
-            presence: Presence::Request,
-            ..self
-        }
-    }
 }
 
 /// Why the first bytes of the stream are not to be had.

@@ -7,6 +7,7 @@
 //! properties, inspection, digests and documentation; no other file of the framework changes.
 
 mod class;
+mod pad;
 mod pools;
 mod process;
 mod property;
@@ -15,9 +16,10 @@ mod transformed;
 mod work;
 
 pub use class::{
-    CapsQuery, CapsTerms, ElementClass, Flow, PadAt, PadTemplate, PeekError, Peeked, PropertyInfo,
-    SetOutcome, Setting, keep_values,
+    CapsQuery, CapsTerms, ElementClass, Flow, PeekError, Peeked, PropertyInfo, SetOutcome, Setting,
+    keep_values,
 };
+pub use pad::{PadAt, PadTemplate};
 pub use pools::{Buffers, PoolBounds, Proposal};
 pub use process::Process;
 pub(crate) use process::{Now, Offers};

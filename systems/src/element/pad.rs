@@ -1,0 +1,77 @@
+//! Pads as an element's class describes them. Plain data.
+
+use tickpipe_components::caps::Caps;
+use tickpipe_components::graph::{Direction, Presence};
+
+/// A pad as a class sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PadAt {
+    /// Which way it passes buffers.
+    pub direction: Direction,
+    /// Its number among the pads of that direction.
+    pub index: usize,
+}
+
+impl PadAt {
+    /// A sink pad.
+    pub const fn sink(index: usize) -> PadAt {
+        PadAt {
+            direction: Direction::Sink,
+            index,
+        }
+    }
+
+    /// A source pad.
+    pub const fn source(index: usize) -> PadAt {
+        PadAt {
+            direction: Direction::Source,
+            index,
+        }
+    }
+
+    /// Whether it is a sink pad.
+    pub fn is_sink(self) -> bool {
+        self.direction == Direction::Sink
+    }
+}
+
+/// The template of a pad.
+#[derive(Clone, Debug)]
+pub struct PadTemplate {
+    /// Its name, or with `%u` for the number of a pad made on request.
+    pub name: &'static str,
+    /// Which way it passes buffers.
+    pub direction: Direction,
+    /// When it exists.
+    pub presence: Presence,
+    /// What it can ever have.
+    pub caps: Caps,
+}
+
+impl PadTemplate {
+    /// A sink pad that is always there.
+    pub fn sink(name: &'static str, caps: Caps) -> PadTemplate {
+        PadTemplate {
+            name,
+            direction: Direction::Sink,
+            presence: Presence::Always,
+            caps,
+        }
+    }
+
+    /// A source pad that is always there.
+    pub fn source(name: &'static str, caps: Caps) -> PadTemplate {
+        PadTemplate {
+            direction: Direction::Source,
+            ..PadTemplate::sink(name, caps)
+        }
+    }
+
+    /// The same, made on request.
+    pub fn on_request(self) -> PadTemplate {
+        PadTemplate {
+            presence: Presence::Request,
+            ..self
+        }
+    }
+}
