@@ -98,6 +98,12 @@ fn holders(p: &PipelineFabric, buffer: BufferId, name: impl Fn(LaneId) -> String
             let here = input.queue.iter().filter(|q| q.as_buffer() == Some(buffer));
             found.extend(here.map(|_| Holder::Queued(name())));
         }
+        let kept = lane.kept.iter().map(|k| k.buffer);
+        let here = kept.chain(lane.filling.iter().map(|g| g.buffer));
+        found.extend(
+            here.filter(|b| *b == buffer)
+                .map(|_| Holder::Element(name())),
+        );
         if let Some(sync) = &lane.sync {
             let sets = sync
                 .sets
@@ -107,7 +113,7 @@ fn holders(p: &PipelineFabric, buffer: BufferId, name: impl Fn(LaneId) -> String
             found.extend(here.map(|_| Holder::Element(name())));
         }
     }
-    // What is in no queue is inside the element that got it last.
+    // What is in no place that is known is inside the element that got it last.
     if found.len() < references as usize {
         found.push(Holder::Element(name(p.buffers.held[buffer.index()].by)));
     }

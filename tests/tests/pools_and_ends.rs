@@ -3,7 +3,7 @@
 
 #![cfg(feature = "video")]
 
-use tickpipe::{Engine, Report, RunOptions};
+use tickpipe::{Engine, Holder, Report, RunOptions, State};
 
 fn run(text: &str) -> Report {
     let mut engine = Engine::new().expect("an engine");
@@ -144,4 +144,23 @@ fn who_did_not_declare_is_blamed() {
         (stall.cause.name(), stall.element.as_str()),
         ("buffers-lost", "poolsrc0")
     );
+}
+
+#[test]
+fn each_holder_of_a_buffer_is_seen() {
+    let text = "fakesrc ! tee name=t t. ! hold name=a buffers=3 ! fakesink t. ! hold name=b buffers=3 ! fakesink";
+    let mut engine = Engine::new().expect("an engine");
+    let (pipeline, _) = engine.launch("main", text).expect("a graph");
+    engine.set_state(pipeline, State::Playing);
+    engine.advance(0..1, 3);
+    let seen: Vec<_> = engine
+        .buffers()
+        .into_iter()
+        .filter_map(|b| engine.buffer(b))
+        .collect();
+    let both = ["a", "b"].map(|name| Holder::Element(name.to_owned()));
+    let kept = seen
+        .iter()
+        .filter(|b| b.holders == both && b.references == 2);
+    assert!(kept.count() >= 3, "{seen:?}");
 }
