@@ -165,7 +165,7 @@ pub struct Lane {
     pub heavy: bool,
     /// Buffers wait here for their running time.
     pub timed: bool,
-    /// A sink that came when all others held their first item: PAUSED does not wait for it.
+    /// A sink that was linked to a graph in PAUSED: PAUSED does not wait for it.
     pub late: bool,
     /// It works no more in this run.
     pub done: bool,

@@ -173,6 +173,10 @@ impl Ring {
         let first = count.min(size - start);
         out.extend_from_slice(&self.items[start..start + first]);
         out.extend_from_slice(&self.items[..count - first]);
+        if self.changes > 0 {
+            let moved = out[out.len() - count..].iter();
+            self.changes -= moved.filter(|item| item.as_caps().is_some()).count() as u32;
+        }
         self.head = self.head.wrapping_add(count as u32);
         self.len -= count as u32;
         count
@@ -183,8 +187,8 @@ impl Ring {
     #[inline]
     pub fn push(&mut self, item: Item) -> bool {
         if item.as_caps().is_some() {
-            self.make_place();
             self.changes += 1;
+            self.make_place();
         } else if self.room() == 0 && (item != Item::EOS || self.is_filled()) {
             // Filled beyond its room only by an end, or where the room was made smaller.
             return false;
@@ -204,14 +208,16 @@ impl Ring {
         over && (last == Some(Item::EOS) || self.len() >= self.items.len())
     }
 
-    /// Makes sure that a change of caps, and an end behind it, find a place.
+    /// Makes sure that there is a place for a change of caps that comes now beside all that may come
+    /// behind it, and the end.
     #[cold]
     #[inline(never)]
     fn make_place(&mut self) {
-        if self.len() + 2 <= self.items.len() {
+        let places = self.most().max(self.len() + 2);
+        if places <= self.items.len() {
             return;
         }
-        let mut items = vec![Item::EOS; (self.len() + 2).next_power_of_two()];
+        let mut items = vec![Item::EOS; places.next_power_of_two()];
         for (place, item) in items.iter_mut().zip(self.iter()) {
             *place = item;
         }
@@ -284,8 +290,18 @@ mod tests {
             for op in ops {
                 match op {
                     Some(v) => {
-                        let item = if v < 6000 { Item::EOS } else { Item::buffer(BufferId(v.into())) };
-                        let fits = model.len() < capacity + usize::from(item == Item::EOS);
+                        let item = match v {
+                            0..6000 => Item::EOS,
+                            6000..12000 => Item::caps(v.into()),
+                            _ => Item::buffer(BufferId(v.into())),
+                        };
+                        let changes = model.iter().filter(|i: &&Item| i.as_caps().is_some()).count();
+                        // Where changes were taken out, what came behind them may be beyond its room.
+                        if item == Item::EOS && model.len() > capacity + changes {
+                            continue;
+                        }
+                        let fits = item.as_caps().is_some()
+                            || model.len() < capacity + changes + usize::from(item == Item::EOS);
                         prop_assert_eq!(ring.push(item), fits);
                         if fits { model.push_back(item); }
                     }
@@ -304,7 +320,9 @@ mod tests {
                     model.extend(&items[..fits]);
                 }
                 prop_assert_eq!(ring.len(), model.len());
-                prop_assert_eq!(ring.room(), capacity.saturating_sub(model.len()));
+                let changes = model.iter().filter(|i| i.as_caps().is_some()).count();
+                prop_assert_eq!(ring.room(), (capacity + changes).saturating_sub(model.len()));
+                prop_assert!(ring.len() <= ring.most());
                 prop_assert!(ring.iter().eq(model.iter().copied()));
             }
         }

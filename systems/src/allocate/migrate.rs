@@ -5,7 +5,7 @@
 use super::{change, enter, free_clock, lanes, record};
 use crate::negotiate::{Changing, Edited};
 use crate::pipelines::{WorkSlot, Works};
-use crate::state::{Graphs, Topology, fabric_of, prerolled};
+use crate::state::{Graphs, Topology, fabric_of};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
@@ -46,7 +46,8 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
     }
     let is_new = |lane: &usize| !now.contains(lane);
     if let Some(mut p) = fabric_of(world, id) {
-        let late = p.sink_gate == Gate::Hold && prerolled(&p);
+        // Others may have filled their links already, so that nothing more could come.
+        let late = p.sink_gate == Gate::Hold;
         for lane in (0..fresh.len()).filter(is_new) {
             let l = &mut fresh[lane];
             l.timed &= !free;
