@@ -70,6 +70,7 @@ pub enum Code {
     Invariant,
 }
 
+/// Stable names of a plain enumeration.
 macro_rules! names {
     ($type:ty: $($variant:ident = $name:literal),+ $(,)?) => {
         impl $type {
@@ -94,6 +95,8 @@ macro_rules! names {
         }
     };
 }
+
+pub(crate) use names;
 
 names!(Domain:
     Core = "core", Resource = "resource", Stream = "stream", Caps = "caps", Pool = "pool",

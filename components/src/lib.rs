@@ -16,6 +16,7 @@ pub mod id;
 pub mod limits;
 pub mod memory;
 pub mod message;
+pub mod occurrence;
 pub mod pool;
 pub mod property;
 pub mod readiness;

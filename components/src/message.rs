@@ -2,6 +2,7 @@
 
 use crate::fault::{Code, Domain};
 use crate::id::ElementId;
+use crate::occurrence::Occurrence;
 use crate::state::State;
 use std::collections::VecDeque;
 
@@ -19,6 +20,8 @@ bitflags::bitflags! {
         const STATE_CHANGED = 1 << 3;
         /// Nobody can move and nothing is awaited.
         const STALLED = 1 << 4;
+        /// Something happened to one buffer.
+        const OCCURRENCE = 1 << 5;
     }
 }
 
@@ -35,6 +38,8 @@ pub enum MessageKind {
     StateChanged(State),
     /// Nobody can move, nothing is awaited, and a sink is not done.
     Stalled,
+    /// Something happened to one buffer: dropped, made up, moved.
+    Occurrence(Occurrence),
 }
 
 impl MessageKind {
@@ -46,6 +51,7 @@ impl MessageKind {
             MessageKind::Warning(..) => MessageMask::WARNING,
             MessageKind::StateChanged(_) => MessageMask::STATE_CHANGED,
             MessageKind::Stalled => MessageMask::STALLED,
+            MessageKind::Occurrence(_) => MessageMask::OCCURRENCE,
         }
     }
 
@@ -57,6 +63,7 @@ impl MessageKind {
             MessageKind::Warning(..) => "warning",
             MessageKind::StateChanged(_) => "state-changed",
             MessageKind::Stalled => "stalled",
+            MessageKind::Occurrence(_) => "occurrence",
         }
     }
 }

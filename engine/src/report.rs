@@ -99,6 +99,9 @@ pub struct ElementReport {
     /// Buffers that it let go without passing them on or, where it synchronises inputs, showing
     /// them: those that `sync` counts per input are in it.
     pub dropped: u64,
+    /// What happened to buffers and was told, and how often.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub occurrences: Vec<TallyReport>,
     /// Buffers that it copied because another element held them too.
     pub copied: u64,
     /// Bytes of those copies.
@@ -226,7 +229,38 @@ pub struct MessageReport {
     pub domain: Option<String>,
     /// Why, or the state reached, or null.
     pub code: Option<String>,
+    /// What happened to which buffer, of an occurrence. Of each element at most 1,000 of a kind are
+    /// listed; how many there were is in its `occurrences`.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub occurrence: Option<OccurrenceReport>,
 }
+
+/// Something that happened to one buffer.
+#[derive(Clone, Debug, Serialize)]
+pub struct OccurrenceReport {
+    /// What was done: `dropped`, `duplicated`, `derived`, `rebased`, `gap`, `passed`, `failed`.
+    pub deed: &'static str,
+    /// The how-manyth buffer of its stream it was, from 0.
+    pub index: u64,
+    /// The time that was found; how late it was where the code is `late`.
+    pub value: Option<i64>,
+    /// The unit of `value`.
+    pub time_base: [u32; 2],
+}
+
+/// How often something happened to buffers of an element.
+#[derive(Clone, Debug, Serialize)]
+pub struct TallyReport {
+    /// Why.
+    pub reason: &'static str,
+    /// What was done.
+    pub deed: &'static str,
+    /// How often.
+    pub count: u64,
+}
+
+/// Occurrences of one kind and element that are listed.
+const MOST_TOLD: u64 = 1000;
 
 fn is_zero(n: &u64) -> bool {
     *n == 0
@@ -298,6 +332,15 @@ impl Engine {
                 buffers_in: lane.map_or(0, |l| l.buffers_in()),
                 buffers_out: lane.map_or(0, |l| l.buffers_out()),
                 dropped: lane.map_or(0, |l| l.dropped_in_all()),
+                occurrences: lane
+                    .iter()
+                    .flat_map(|l| l.tally.iter())
+                    .map(|(reason, deed, count)| TallyReport {
+                        reason: reason.name(),
+                        deed: deed.name(),
+                        count,
+                    })
+                    .collect(),
                 copied: lane.map_or(0, |l| l.copied.0),
                 copied_bytes: lane.map_or(0, |l| l.copied.1),
                 readiness: lane
@@ -410,6 +453,7 @@ impl Report {
             .filter_map(|e| engine.world.get::<Element>(e.0))
             .map(|e| (e.id, e.name.clone()))
             .collect();
+        let mut told = std::collections::BTreeMap::new();
         for message in messages {
             let (domain, code) = match message.kind {
                 MessageKind::Error(d, c) | MessageKind::Warning(d, c) => {
@@ -417,6 +461,24 @@ impl Report {
                 }
                 MessageKind::StateChanged(state) => (None, Some(state.name().to_owned())),
                 MessageKind::Eos | MessageKind::Stalled => (None, None),
+                MessageKind::Occurrence(o) => {
+                    let key = (message.element, o.reason, o.deed);
+                    let told = told.entry(key).or_insert(0u64);
+                    *told += 1;
+                    if *told > MOST_TOLD {
+                        continue;
+                    }
+                    (None, Some(o.reason.name().to_owned()))
+                }
+            };
+            let occurrence = match message.kind {
+                MessageKind::Occurrence(o) => Some(OccurrenceReport {
+                    deed: o.deed.name(),
+                    index: o.index,
+                    value: o.value,
+                    time_base: base(o.time_base),
+                }),
+                _ => None,
             };
             self.messages.push(MessageReport {
                 tick: message.tick,
@@ -424,6 +486,7 @@ impl Report {
                 kind: message.kind.name().to_owned(),
                 domain,
                 code,
+                occurrence,
             });
         }
     }

@@ -6,6 +6,7 @@ use crate::buffer::BufferMeta;
 use crate::fault::{Code, Domain};
 use crate::id::{BufferId, ElementId, LaneId, LinkId, PoolId};
 use crate::memory::Memory;
+use crate::occurrence::{Deed, Occurrence, Reason, Tally};
 use crate::readiness::Readiness;
 use crate::sync::Synchroniser;
 use smallvec::SmallVec;
@@ -101,6 +102,8 @@ pub enum Posted {
     Error(Domain, Code),
     /// Something odd was dealt with.
     Warning(Domain, Code),
+    /// Something happened to one buffer.
+    Occurrence(Occurrence),
 }
 
 /// A frame that a sink took, for the report.
@@ -174,9 +177,11 @@ pub struct Lane {
     /// Changes of caps, settings or memory that are under way for it; mostly none.
     pub changes: Option<Box<Changes>>,
     /// What to tell the bus.
-    pub posted: SmallVec<[Posted; 2]>,
+    pub posted: Vec<Posted>,
     /// Buffers that it let go without passing them on where it should have.
     pub dropped: u64,
+    /// What happened to buffers, and how often; drops without a reason of their own are not in it.
+    pub tally: Tally,
     /// Buffers that it copied because another held them, and bytes.
     pub copied: (u64, u64),
     /// Frames taken, where the report wants them of this sink.
@@ -215,8 +220,9 @@ impl Lane {
             done: false,
             sync: None,
             changes: None,
-            posted: SmallVec::new(),
+            posted: Vec::new(),
             dropped: 0,
+            tally: Tally::default(),
             copied: (0, 0),
             frames: None,
         }
@@ -277,6 +283,25 @@ impl Lane {
             None => self.dropped += 1,
         }
         self.released.push(buffer);
+    }
+
+    /// Counts and tells something that happened to one buffer.
+    pub fn tell(&mut self, occurrence: Occurrence) {
+        self.tally.add(occurrence.reason, occurrence.deed, 1);
+        self.posted.push(Posted::Occurrence(occurrence));
+    }
+
+    /// Lets go of a buffer for a reason that is told.
+    pub fn drop_for(&mut self, buffer: BufferId, meta: &BufferMeta, reason: Reason) {
+        self.dropped += 1;
+        self.released.push(buffer);
+        self.tell(Occurrence {
+            reason,
+            deed: Deed::Dropped,
+            index: meta.index,
+            value: meta.pts,
+            time_base: meta.time_base,
+        });
     }
 
     /// Buffers that it took, or was sent, and let go without passing them on or showing them.

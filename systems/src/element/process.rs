@@ -8,6 +8,7 @@ use tickpipe_components::fabric::{
 };
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::id::BufferId;
+use tickpipe_components::occurrence::{Occurrence, Reason};
 use tickpipe_components::sync::SyncSet;
 use tickpipe_components::time::TimeBase;
 use tickpipe_components::video::{Layout, VideoInfo};
@@ -370,6 +371,17 @@ impl<'a> Process<'a> {
     pub fn drop_buffer(&mut self, buffer: BufferId) {
         self.lane.dropped += 1;
         self.release(buffer);
+    }
+
+    /// Lets go of a buffer that it took, for a reason that is told and counted.
+    pub fn drop_for(&mut self, buffer: BufferId, reason: Reason) {
+        let meta = self.buffers.meta[buffer.index()];
+        self.lane.drop_for(buffer, &meta, reason);
+    }
+
+    /// Tells and counts something that happened to one buffer.
+    pub fn tell(&mut self, occurrence: Occurrence) {
+        self.lane.tell(occurrence);
     }
 
     /// Posts a warning.

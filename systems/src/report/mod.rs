@@ -62,9 +62,9 @@ fn fold(p: &mut PipelineFabric) {
     let running = p.progress == Progress::Running;
     for at in 0..p.posting.len() {
         let lane = p.posting[at] as usize;
-        let posted = core::mem::take(&mut p.lanes[lane].posted);
+        let mut posted = core::mem::take(&mut p.lanes[lane].posted);
         let element = Some(p.lanes[lane].element);
-        for what in posted {
+        for what in posted.drain(..) {
             let kind = match what {
                 Posted::Eos => {
                     p.live_sinks = p.live_sinks.saturating_sub(1);
@@ -77,6 +77,7 @@ fn fold(p: &mut PipelineFabric) {
                     MessageKind::Error(domain, code)
                 }
                 Posted::Warning(domain, code) => MessageKind::Warning(domain, code),
+                Posted::Occurrence(occurrence) => MessageKind::Occurrence(occurrence),
             };
             p.messages.push(Message {
                 tick: p.tick,
@@ -84,6 +85,7 @@ fn fold(p: &mut PipelineFabric) {
                 kind,
             });
         }
+        p.lanes[lane].posted = posted;
     }
     p.posting.clear();
     if !running {
