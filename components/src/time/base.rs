@@ -1,4 +1,4 @@
-//! Exact time: a value and a rational time base, compared and converted in 128 bits.
+//! Time bases: seconds per unit as a fraction, and conversions between them in 128 bits.
 //!
 //! No float takes part. Conversions round to nearest with halves away from zero unless another
 //! [`Rounding`] is asked for (FFmpeg framesync: stamps enter the common time base so).
@@ -122,7 +122,7 @@ pub const fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// `n / d` for a positive `d`.
-fn divide(n: i128, d: i128, rounding: Rounding) -> i128 {
+pub(super) fn divide(n: i128, d: i128, rounding: Rounding) -> i128 {
     let (q, r) = (n.div_euclid(d), n.rem_euclid(d));
     match rounding {
         Rounding::Down => q,
