@@ -4,7 +4,11 @@
 //! [`Segment`] says which running and stream time a stamp has.
 
 mod base;
+mod instant;
 mod segment;
+mod unwrap;
 
 pub use base::{Rounding, TimeBase, gcd};
+pub use instant::Time;
 pub use segment::{Rate, Segment};
+pub use unwrap::{Unwrap, Unwrapped};
