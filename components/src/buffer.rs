@@ -16,6 +16,8 @@ bitflags::bitflags! {
         const DISCONTINUITY = 1 << 2;
         /// It stands for an interval without content.
         const GAP = 1 << 3;
+        /// Its time was not received with it: it was worked out.
+        const DERIVED = 1 << 4;
     }
 }
 

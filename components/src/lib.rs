@@ -20,6 +20,7 @@ pub mod occurrence;
 pub mod pool;
 pub mod property;
 pub mod readiness;
+pub mod stamps;
 pub mod state;
 pub mod sync;
 pub mod time;
