@@ -7,6 +7,7 @@ mod build;
 mod conflict;
 mod engine;
 mod from_launch;
+mod gstreamer;
 mod inspect;
 mod link;
 mod plan;

@@ -292,6 +292,7 @@ fn judge<T: PartialEq>(
         Verdict::of(wrong, true)
     };
     Answered {
+        without: &[],
         verdict,
         fields: vec![
             (
@@ -360,6 +361,7 @@ fn fixate(case: &Node) -> Result<Answered, ConformError> {
         wrong.push(inputs(case, "in"));
     }
     Ok(Answered {
+        without: &[],
         verdict: Verdict::of(wrong, is_fixed.is_some() || given.is_some()),
         fields: vec![
             ("is_fixed", Json::from(fixed)),
@@ -441,6 +443,7 @@ fn edit(case: &Node) -> Result<Answered, ConformError> {
         wrong.push(inputs(case, "ops"));
     }
     Ok(Answered {
+        without: &[],
         verdict: Verdict::of(wrong, has_answer),
         fields: vec![("ops", Json::Array(answers)), ("out", out)],
     })

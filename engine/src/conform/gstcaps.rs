@@ -74,6 +74,7 @@ fn pair(case: &Node) -> Result<Answered, ConformError> {
         last.push_str(&format!("; a: {}; b: {}", shown(a_text), shown(b_text)));
     }
     Ok(Answered {
+        without: &[],
         verdict: Verdict::of(wrong, has_answer),
         fields,
     })
@@ -102,6 +103,7 @@ fn parse(case: &Node) -> Result<Answered, ConformError> {
     }
     let ours = read.map_or(Json::Null, |caps| Json::from(caps.to_gst().to_string()));
     Ok(Answered {
+        without: &[],
         verdict: Verdict::of(Vec::from_iter(wrong), given.is_some()),
         fields: vec![(key, ours)],
     })

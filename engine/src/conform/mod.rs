@@ -24,6 +24,7 @@ mod caps;
 mod form;
 mod grid;
 mod gstcaps;
+mod gstlaunch;
 
 pub use form::ConformError;
 
@@ -51,7 +52,7 @@ pub struct Suite {
 }
 
 /// All suites, in the order in which they are listed.
-pub const SUITES: &[Suite] = &[caps::SUITE, gstcaps::SUITE];
+pub const SUITES: &[Suite] = &[caps::SUITE, gstcaps::SUITE, gstlaunch::SUITE];
 
 /// The suite of that name.
 pub fn suite(name: &str) -> Option<&'static Suite> {
@@ -180,6 +181,8 @@ enum Verdict {
     Failed(String),
     /// The file has no answer.
     Answered,
+    /// The case asks for what this engine does not have: for what.
+    Skipped(String),
 }
 
 impl Verdict {
@@ -197,6 +200,8 @@ impl Verdict {
 struct Answered {
     verdict: Verdict,
     fields: Vec<(&'static str, Json)>,
+    /// Answer fields that the entry is not to have.
+    without: &'static [&'static str],
 }
 
 /// Answers one case.
@@ -228,6 +233,9 @@ fn lists(file: &mut Json, cases: &[(&'static str, Case)]) -> Result<Tally, Confo
             tally.add(answered.verdict, || format!("{name}[{i}]{label}"));
             let entry = file.get_mut(name).and_then(|list| list.get_mut(i));
             if let Some(Json::Object(entry)) = entry {
+                for key in answered.without {
+                    entry.shift_remove(*key);
+                }
                 fill(entry, answered.fields);
             }
             i += 1;
@@ -252,6 +260,11 @@ impl Tally {
                 self.exact += 1;
             }
             Verdict::Answered => self.answered += 1,
+            Verdict::Skipped(what) => {
+                self.skipped += 1;
+                let line = format!("{}: skipped: {what}", place());
+                self.lines.push(one_line(&line));
+            }
             Verdict::Failed(why) => {
                 self.failed += 1;
                 self.lines.push(one_line(&format!("{}: {why}", place())));

@@ -149,6 +149,21 @@ pub enum WarningKind {
         /// The name that is left out.
         name: String,
     },
+    /// A property of a bin's member, and no such member.
+    #[error("the bin has no member `{path}`: its property is not set")]
+    NoMember {
+        /// The member's name, after those of the bins that it is in.
+        path: String,
+    },
+    /// A value that GStreamer has and this element does not act on.
+    #[error("{why}; it stays as it was")]
+    NotImplemented {
+        /// Why the property cannot have it.
+        why: String,
+    },
+    /// A `:` between elements of which no pads can be linked.
+    #[error("this `:` links nothing: no pads fit")]
+    NothingLinked,
     /// An unquoted value holds `!`, which links nothing there.
     #[error("this `!` is part of the value of `{key}` and links nothing")]
     BangInValue {

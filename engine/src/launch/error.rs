@@ -111,6 +111,12 @@ pub enum LaunchErrorKind {
         /// The bin's type.
         factory: String,
     },
+    /// `factory.( ... )` with a type that is no bin.
+    #[error("`{factory}` is not a bin")]
+    NotABin {
+        /// The type.
+        factory: String,
+    },
     /// A bracket that never closes.
     #[error("this bin is not closed")]
     UnclosedBin {
@@ -175,7 +181,7 @@ pub struct LaunchError {
 }
 
 impl LaunchError {
-    pub(super) fn new(kind: LaunchErrorKind, span: Span) -> Self {
+    pub(crate) fn new(kind: LaunchErrorKind, span: Span) -> Self {
         Self { kind, span }
     }
 
@@ -215,6 +221,7 @@ impl LaunchError {
                 ..
             } => return Some(format!("did you mean `{name}`?")),
             K::UnknownName { .. } => "a name is given with `name=` on the element",
+            K::NotABin { .. } => "brackets make a `bin` or a `pipeline`",
             K::BinReferenced { .. } => "refer to an element inside it",
             _ => return None,
         };

@@ -1,0 +1,106 @@
+//! GStreamer's question when it links two pads: whether the caps that each of them could have, with
+//! what is linked to its element so far, have anything in common. Asked link by link, in the order
+//! in which GStreamer makes them.
+
+use super::answer::{Graph, LinkOf};
+use crate::engine::Engine;
+use crate::from_launch::Launched;
+use crate::gstreamer::{Across, across, template};
+use tickpipe_components::caps::Caps;
+use tickpipe_components::property::PropertyValue;
+
+/// How far a question goes from element to element; what is farther says nothing.
+const MAX_DEPTH: usize = 100;
+
+/// How many elements all questions of a graph ask; what is asked after that says nothing.
+const MAX_WORK: usize = 200_000;
+
+/// The first link that GStreamer would refuse, taken out of the graph. Those of a `:` that it would
+/// not make are taken out too.
+pub(super) fn refused(engine: &Engine, launched: &Launched, graph: &mut Graph) -> Option<LinkOf> {
+    let filter = |&element| match engine.get(element, "caps") {
+        Ok(Some(PropertyValue::Caps(caps))) => Some(caps),
+        _ => None,
+    };
+    let elements = graph.nodes.iter().zip(&launched.elements);
+    let mut check = Check {
+        elements: elements
+            .map(|(node, element)| At {
+                factory: &node.factory,
+                filter: filter(element).filter(|_| node.factory == "capsfilter"),
+                sinks: Vec::new(),
+                sources: Vec::new(),
+            })
+            .collect(),
+        work: 0,
+    };
+    let mut refused = Vec::new();
+    for (index, link) in graph.links.iter().enumerate() {
+        let (from, to) = (link.from.node, link.to.node);
+        let up = check.caps(from, false, MAX_DEPTH);
+        let down = check.caps(to, true, MAX_DEPTH);
+        if up.can_intersect(&down) {
+            check.elements[from].sources.push(to);
+            check.elements[to].sinks.push(from);
+            continue;
+        }
+        refused.push(index);
+        if !link.all {
+            break;
+        }
+    }
+    let mut last = None;
+    for index in refused.into_iter().rev() {
+        let link = graph.links.remove(index);
+        last.get_or_insert(link);
+    }
+    last.filter(|link| !link.all)
+}
+
+/// An element and its neighbours so far.
+struct At<'a> {
+    factory: &'a str,
+    filter: Option<Caps>,
+    /// Elements that feed it.
+    sinks: Vec<usize>,
+    /// Elements that it feeds.
+    sources: Vec<usize>,
+}
+
+struct Check<'a> {
+    elements: Vec<At<'a>>,
+    work: usize,
+}
+
+impl Check<'_> {
+    /// The caps that a sink or source pad of an element can have.
+    fn caps(&mut self, element: usize, sink: bool, depth: usize) -> Caps {
+        let Some(at) = self.elements.get(element) else {
+            return Caps::any();
+        };
+        self.work += 1;
+        if depth == 0 || self.work > MAX_WORK {
+            return Caps::any();
+        }
+        let across = across(at.factory);
+        let mut caps = template(at.factory, sink).clone();
+        if let Some(filter) = &at.filter {
+            caps = meet(caps, filter);
+        }
+        if across == Across::Nothing {
+            return caps;
+        }
+        let beyond = if sink { &at.sources } else { &at.sinks };
+        for other in beyond.clone() {
+            let theirs = self.caps(other, sink, depth - 1);
+            let theirs = across.of(&theirs);
+            caps = meet(caps, &theirs);
+        }
+        caps
+    }
+}
+
+/// What both have; as before if that is past a limit of caps.
+fn meet(caps: Caps, other: &Caps) -> Caps {
+    caps.intersect(other).unwrap_or(caps)
+}
