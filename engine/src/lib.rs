@@ -45,3 +45,8 @@ pub use tickpipe_components::state::State;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/buffers.md")]
 struct BuffersPage;
+
+/// `docs/launch.md`, in the same way.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/launch.md")]
+struct LaunchPage;

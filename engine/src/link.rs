@@ -258,19 +258,28 @@ impl Engine {
         let stem = t.name.trim_end_matches("%u");
         let name = match name {
             None => {
-                // Mostly the next number; a lower one is free only where pads were named.
-                let mut names = (count..).chain(0..count).map(|n| format!("{stem}{n}"));
+                // The number after the highest, as in GStreamer; where there is none, any free one.
+                let number = |name: &str| name.strip_prefix(stem)?.parse::<u32>().ok();
+                let numbers = pads().filter_map(|(_, info)| number(&info.name));
+                let next = numbers.max().map_or(Some(0), |n| n.checked_add(1));
+                let mut names = next.into_iter().chain(0..).map(|n| format!("{stem}{n}"));
                 let is_free = |name: &String| pads().all(|(_, info)| info.name != *name);
                 names.find(is_free).unwrap_or_default()
             }
             // The template's own name asks for any, as GStreamer's request does.
             Some(n) if n == t.name => return self.find_pad(element, direction, None),
             Some(n) => {
-                let number = n.strip_prefix(stem).and_then(|d| d.parse::<u32>().ok());
-                if number.is_none() {
+                let digits = n.strip_prefix(stem).filter(|d| !d.starts_with('+'));
+                let number = digits.and_then(|d| d.parse::<u32>().ok());
+                let Some(number) = number else {
                     return Err(no_pad(n, Some(t.name)));
+                };
+                // As in GStreamer `src_01` is the pad `src_1`.
+                let own = format!("{stem}{number}");
+                if own != n {
+                    return self.find_pad(element, direction, Some(&own));
                 }
-                n.to_owned()
+                own
             }
         };
         let limits = self.world.resource::<Limits>();

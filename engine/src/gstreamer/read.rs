@@ -17,7 +17,7 @@ pub(crate) enum GstValue {
     /// Text.
     Text(String),
     /// Caps.
-    Caps(Caps),
+    Caps(Box<Caps>),
     /// No text, or no caps.
     Nothing,
 }
@@ -65,7 +65,7 @@ impl Fact {
                 GstValue::Whole(i128::from(all & known))
             }
             Kind::Text => GstValue::Text(text.to_owned()),
-            Kind::Caps => GstValue::Caps(text.parse().map_err(|_| NotRead::Refused)?),
+            Kind::Caps => GstValue::Caps(Box::new(text.parse().map_err(|_| NotRead::Refused)?)),
         };
         let outside = match &value {
             GstValue::Whole(n) => self.range.is_some_and(|(min, max)| *n < min || *n > max),

@@ -6,6 +6,8 @@
 //! - `lex`, `value`: text to marks and values; `parse`, `resolve`: marks to a description; `describe`:
 //!   the description and automatic names; `write`: a description back to text; `error`, `render`: what is said when something is wrong, here and later.
 //!
+//! The page for users is `docs/launch.md`; how values are read by type is in `crate::gstreamer`.
+//!
 //! Where the rules are wider than GStreamer's: a value in single quotes loses them (GStreamer keeps
 //! them as part of the value), and a quoted value that ends with a backslash ends there. Where they
 //! are narrower: names are unique in the whole text (GStreamer: in a bin) and not empty, `@preset`

@@ -6,7 +6,7 @@ use crate::build::{BuildError, ElementHandle};
 use crate::engine::Engine;
 use crate::from_launch::{LaunchGraphError, Launched, member, read_as_gstreamer};
 use crate::gstreamer::{self, GstValue, Kind};
-use crate::launch::{LaunchErrorKind, PropertySpec};
+use crate::launch::{self, ElementSpec, LaunchErrorKind, PropertySpec};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use tickpipe_components::graph::{Direction, Element, Link, Pad, PadLink, Pads, Presence};
@@ -43,6 +43,8 @@ pub(super) struct NodeOf {
     pub name: String,
     /// The line gives the name.
     pub named: bool,
+    /// It is caps between two links; GStreamer makes it when it links.
+    pub inline: bool,
     /// Properties by name.
     pub properties: BTreeMap<String, Property>,
 }
@@ -101,7 +103,13 @@ pub(super) fn answer(line: &str) -> Answer {
     };
     let launched = match engine.launched("line", line) {
         Ok(launched) => launched,
-        Err(error) => return Answer::Refused(refused(&error)),
+        Err(error) => {
+            let mut refused = refused(&error);
+            if is_inline_caps(line, &error) {
+                refused.why = "link";
+            }
+            return Answer::Refused(refused);
+        }
     };
     let mut graph = graph(&engine, &launched, line);
     match link_check::refused(&engine, &launched, &mut graph) {
@@ -115,6 +123,24 @@ pub(super) fn answer(line: &str) -> Answer {
                 unknown: None,
             })
         }
+    }
+}
+
+/// Whether the error is in caps between two links, which GStreamer reads when it links.
+fn is_inline_caps(line: &str, error: &LaunchGraphError) -> bool {
+    let LaunchGraphError::Build { span, .. } = error else {
+        return false;
+    };
+    let description = launch::parse(line).unwrap_or_default();
+    let mut elements = description.elements.iter();
+    elements.any(|element| is_inline(element) && element.span == *span)
+}
+
+/// Whether an element is caps between two links.
+fn is_inline(element: &ElementSpec) -> bool {
+    element.factory == "capsfilter" && element.factory_span == element.span && {
+        let mut properties = element.properties.iter();
+        properties.any(|property| property.key_span == element.span)
     }
 }
 
@@ -253,6 +279,7 @@ fn graph(engine: &Engine, launched: &Launched, line: &str) -> Graph {
             factory: spec.factory.clone(),
             name: spec.name.clone().unwrap_or_default(),
             named: spec.name_span.is_some(),
+            inline: is_inline(spec),
             properties,
         });
     }
@@ -312,7 +339,7 @@ fn links(engine: &Engine, launched: &Launched) -> Vec<LinkOf> {
     }
     let mut found = Vec::new();
     for spec in &launched.description.links {
-        let name = |end: &crate::launch::End| end.pad.as_ref().map(|pad| pad.name.clone());
+        let name = |end: &launch::End| end.pad.as_ref().map(|pad| pad.name.clone());
         let (from, to) = (name(&spec.from), name(&spec.to));
         let Some(list) = open.get_mut(&spec.from.element) else {
             continue;
@@ -372,10 +399,13 @@ fn json_of(value: &PropertyValue) -> Json {
 }
 
 impl Graph {
-    /// The fields `elements`, `links` and `properties`.
+    /// The fields `elements`, `links` and `properties`, elements in the order in which GStreamer
+    /// makes them.
     pub(super) fn to_json(&self) -> [Json; 3] {
         let name = |node: usize| self.nodes[node].name.as_str();
-        let elements = self.nodes.iter().map(|node| {
+        let written = self.nodes.iter().filter(|node| !node.inline);
+        let inline = self.nodes.iter().filter(|node| node.inline);
+        let elements = written.chain(inline).map(|node| {
             let pair = [node.factory.as_str(), node.name.as_str()];
             Json::from_iter(pair)
         });
