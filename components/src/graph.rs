@@ -2,7 +2,7 @@
 //!
 //! | entity | components |
 //! |---|---|
-//! | pipeline | [`Pipeline`], [`Members`], [`Target`], [`State`] |
+//! | pipeline | [`Pipeline`], [`Members`], [`Target`], [`DownOrder`], [`State`] |
 //! | bin | [`Bin`], [`Members`], [`Parent`], [`State`] |
 //! | element | [`Element`], [`Pads`], [`Parent`], [`State`], its own settings; once a graph has started [`Place`] |
 //! | pad | [`Pad`], [`PadCaps`], [`PadLink`] |
@@ -50,6 +50,32 @@ pub struct Parent(pub Entity);
 /// The state that was asked of a pipeline.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Target(pub State);
+
+/// In which order elements change on the way down. On the way up it is always sinks first.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DownOrder {
+    /// Those that feed others before those whom they feed (mpipe).
+    #[default]
+    SourcesFirst,
+    /// Those that are fed before those who feed them (DirectShow).
+    SinksFirst,
+}
+
+impl DownOrder {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DownOrder::SourcesFirst => "sources-first",
+            DownOrder::SinksFirst => "sinks-first",
+        }
+    }
+
+    /// The order of a name.
+    pub fn from_name(name: &str) -> Option<DownOrder> {
+        let all = [DownOrder::SourcesFirst, DownOrder::SinksFirst];
+        all.into_iter().find(|o| o.name() == name)
+    }
+}
 
 /// An element's identity.
 #[derive(Component, Clone, Debug, PartialEq, Eq)]

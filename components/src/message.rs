@@ -22,6 +22,12 @@ bitflags::bitflags! {
         const STALLED = 1 << 4;
         /// Something happened to one buffer.
         const OCCURRENCE = 1 << 5;
+        /// What was asked for and had to wait is complete.
+        const ASYNC_DONE = 1 << 6;
+        /// The stream goes on elsewhere.
+        const SEEKED = 1 << 7;
+        /// An element by itself changed its state; posted only where somebody asked for it.
+        const ELEMENT_STATE = 1 << 8;
     }
 }
 
@@ -32,6 +38,13 @@ pub enum MessageKind {
     Eos,
     /// A failure, with what and why.
     Error(Domain, Code),
+    /// An element failed at a step from one state to the next: which step, what and why.
+    ChangeFailed(State, State, Domain, Code),
+    /// What was asked for and had to wait is complete: PAUSED, or a seek; every sink holds its first
+    /// buffer.
+    AsyncDone,
+    /// The stream goes on elsewhere, as was asked.
+    Seeked,
     /// Something odd that was dealt with, with what and why.
     Warning(Domain, Code),
     /// A change of state is complete.
@@ -43,11 +56,23 @@ pub enum MessageKind {
 }
 
 impl MessageKind {
+    /// What kind of thing went wrong, and why, of errors and warnings.
+    pub fn fault(self) -> Option<(Domain, Code)> {
+        match self {
+            MessageKind::Error(domain, code)
+            | MessageKind::Warning(domain, code)
+            | MessageKind::ChangeFailed(_, _, domain, code) => Some((domain, code)),
+            _ => None,
+        }
+    }
+
     /// The bit of this kind in a [`MessageMask`].
     pub fn mask(self) -> MessageMask {
         match self {
             MessageKind::Eos => MessageMask::EOS,
-            MessageKind::Error(..) => MessageMask::ERROR,
+            MessageKind::Error(..) | MessageKind::ChangeFailed(..) => MessageMask::ERROR,
+            MessageKind::AsyncDone => MessageMask::ASYNC_DONE,
+            MessageKind::Seeked => MessageMask::SEEKED,
             MessageKind::Warning(..) => MessageMask::WARNING,
             MessageKind::StateChanged(_) => MessageMask::STATE_CHANGED,
             MessageKind::Stalled => MessageMask::STALLED,
@@ -59,7 +84,9 @@ impl MessageKind {
     pub fn name(self) -> &'static str {
         match self {
             MessageKind::Eos => "eos",
-            MessageKind::Error(..) => "error",
+            MessageKind::Error(..) | MessageKind::ChangeFailed(..) => "error",
+            MessageKind::AsyncDone => "async-done",
+            MessageKind::Seeked => "seeked",
             MessageKind::Warning(..) => "warning",
             MessageKind::StateChanged(_) => "state-changed",
             MessageKind::Stalled => "stalled",

@@ -72,7 +72,8 @@ pub struct Occurrence {
     /// The how-manyth buffer of its stream it was, from 0.
     pub index: u64,
     /// The time that was found, in units of `time_base`; how late it was, in the same unit, where
-    /// the reason is [`Reason::Late`].
+    /// the reason is [`Reason::Late`]; the ticks for which a live source was paused, where it is
+    /// [`Reason::Discontinuity`].
     pub value: Option<i64>,
     /// The unit of `value`.
     pub time_base: TimeBase,

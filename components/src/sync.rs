@@ -273,6 +273,27 @@ impl Synchroniser {
         self.finished = true;
     }
 
+    /// Forgets what some inputs gave, and that they ended; it makes sets again. References that it
+    /// lets go are given to `release` and counted by nobody; sets that wait to be processed go with
+    /// them.
+    pub fn flush(&mut self, inputs: &[usize], release: &mut impl FnMut(BufferId)) {
+        for &k in inputs {
+            let Some(input) = self.inputs.get_mut(k) else {
+                continue;
+            };
+            let held = [input.current.take(), input.next.take()];
+            let held = held.into_iter().flatten();
+            held.for_each(|frame| release(frame.buffer));
+            input.ended = false;
+            input.shown = false;
+        }
+        while let Some(set) = self.sets.pop_front() {
+            set.frames.into_iter().flatten().for_each(&mut *release);
+        }
+        self.finished = false;
+        self.error = None;
+    }
+
     /// References held outside of [`Synchroniser::sets`].
     pub fn held(&self) -> impl Iterator<Item = BufferId> + '_ {
         self.inputs

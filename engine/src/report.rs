@@ -229,6 +229,9 @@ pub struct MessageReport {
     pub domain: Option<String>,
     /// Why, or the state reached, or null.
     pub code: Option<String>,
+    /// The step at which it failed, where it was one from a state to the next: `paused-to-playing`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transition: Option<String>,
     /// What happened to which buffer, of an occurrence. Of each element at most 1,000 of a kind are
     /// listed; how many there were is in its `occurrences`.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -460,7 +463,13 @@ impl Report {
                     (Some(d.name().to_owned()), Some(c.name().to_owned()))
                 }
                 MessageKind::StateChanged(state) => (None, Some(state.name().to_owned())),
-                MessageKind::Eos | MessageKind::Stalled => (None, None),
+                MessageKind::ChangeFailed(_, _, d, c) => {
+                    (Some(d.name().to_owned()), Some(c.name().to_owned()))
+                }
+                MessageKind::Eos
+                | MessageKind::Stalled
+                | MessageKind::AsyncDone
+                | MessageKind::Seeked => (None, None),
                 MessageKind::Occurrence(o) => {
                     let key = (message.element, o.reason, o.deed);
                     let told = told.entry(key).or_insert(0u64);
@@ -486,6 +495,12 @@ impl Report {
                 kind: message.kind.name().to_owned(),
                 domain,
                 code,
+                transition: match message.kind {
+                    MessageKind::ChangeFailed(from, to, ..) => {
+                        Some(format!("{}-to-{}", from.name(), to.name()))
+                    }
+                    _ => None,
+                },
                 occurrence,
             });
         }

@@ -297,7 +297,7 @@ impl Engine {
         !self.world.resource::<Actions>().queue.is_empty()
             || self
                 .fabric(pipeline)
-                .is_some_and(|p| p.attention || p.renegotiate)
+                .is_some_and(|p| p.attention || p.renegotiate || p.asked_state.is_some())
     }
 
     /// Whether further ticks would change nothing.

@@ -337,7 +337,16 @@ fn message(
     mut table: Reader<'_>,
     places: &mut Vec<(String, Range<usize>)>,
 ) -> Result<MessageExpected, Bad> {
-    const KINDS: [&str; 5] = ["eos", "error", "warning", "state-changed", "stalled"];
+    const KINDS: [&str; 8] = [
+        "eos",
+        "error",
+        "warning",
+        "state-changed",
+        "stalled",
+        "async-done",
+        "seeked",
+        "occurrence",
+    ];
     const STATES: [State; 3] = [State::Ready, State::Paused, State::Playing];
     let one_of = |field: Field<'_>, known: Vec<&'static str>| {
         field.word(

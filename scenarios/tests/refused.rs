@@ -130,7 +130,7 @@ fn types_and_ranges() {
         (
             "[[expect]]\nmessage = { kind = 'eror' }\n",
             "4:20: `expect[0].message.kind` = \"eror\" is none of: eos, error, warning, \
-             state-changed, stalled",
+             state-changed, stalled, async-done, seeked, occurrence",
         ),
         (
             "expect = 1\n",

@@ -14,6 +14,10 @@ pub struct WorkSlot {
     pub work: Box<dyn Work>,
     /// The element's name.
     pub name: Box<str>,
+    /// The element's entity.
+    pub entity: bevy_ecs::entity::Entity,
+    /// It was opened.
+    pub opened: bool,
     /// Why it failed, if it did.
     pub fault: Option<ElementError>,
     /// What it is told when the changes of its lane take effect, one each.
@@ -34,10 +38,12 @@ pub(crate) struct Told {
 
 impl WorkSlot {
     /// A slot for an element that was not opened yet.
-    pub fn closed(name: &str) -> WorkSlot {
+    pub fn closed(name: &str, entity: bevy_ecs::entity::Entity) -> WorkSlot {
         WorkSlot {
             work: Box::new(PassThrough),
             name: name.into(),
+            entity,
+            opened: false,
             fault: None,
             changes: VecDeque::new(),
             offers: Offers::new(),

@@ -275,7 +275,7 @@ impl Run {
             self.tick();
         }
         self.messages
-            .retain(|m| !matches!(m, MessageKind::StateChanged(_)));
+            .retain(|m| !matches!(m, MessageKind::StateChanged(_) | MessageKind::AsyncDone));
         (
             self.engine.report(self.pipeline),
             self.digests,

@@ -247,7 +247,7 @@ fn run_on(text: &str, mut engine: Engine) -> Outcome {
             break;
         }
     }
-    messages.retain(|m| !matches!(m, MessageKind::StateChanged(_)));
+    messages.retain(|m| !matches!(m, MessageKind::StateChanged(_) | MessageKind::AsyncDone));
     Outcome {
         report: engine.report(pipeline),
         digests,

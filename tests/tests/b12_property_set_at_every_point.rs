@@ -65,7 +65,7 @@ fn run_with(
             break;
         }
     }
-    messages.retain(|m| !matches!(m, MessageKind::StateChanged(_)));
+    messages.retain(|m| !matches!(m, MessageKind::StateChanged(_) | MessageKind::AsyncDone));
     Outcome {
         report: engine.report(pipeline),
         digests,

@@ -125,7 +125,12 @@ fn run(graph: &str, steps: &[(usize, Step)], quantum: u64, threads: usize) -> Ou
             break;
         }
     }
-    messages.retain(|m| !matches!(m, MessageKind::StateChanged(_) | MessageKind::Warning(..)));
+    messages.retain(|m| {
+        !matches!(
+            m,
+            MessageKind::StateChanged(_) | MessageKind::AsyncDone | MessageKind::Warning(..)
+        )
+    });
     let report = engine.report(pipeline);
     let sinks = report.sinks.iter().map(|s| {
         let frames = s.frames.iter().map(|f| f.pts);

@@ -142,9 +142,10 @@ fn a_refusal_stops_the_way_up_there() {
     );
     engine.set_state(p, State::Playing);
     let message = engine.wait(p, MessageMask::ERROR).expect("an error");
+    let step = (State::Ready, State::Paused);
     assert_eq!(
         message.kind,
-        MessageKind::Error(Domain::Resource, Code::Open)
+        MessageKind::ChangeFailed(step.0, step.1, Domain::Resource, Code::Open)
     );
     let state = |name: &str| {
         let element = engine.element(p, name).expect("it is there");

@@ -1,8 +1,10 @@
 //! An element's place in the fabric: its queues, what it may use this tick, and its counters.
 
 use super::change::Changes;
+use super::events::Signals;
 use super::ring::{Item, Ring};
 use crate::buffer::BufferMeta;
+use crate::event::Event;
 use crate::fault::{Code, Domain};
 use crate::id::{BufferId, ElementId, LaneId, LinkId, PoolId};
 use crate::memory::Memory;
@@ -31,6 +33,8 @@ pub enum Gate {
     /// Nothing.
     #[default]
     Closed,
+    /// Nothing, and what comes is dropped: its way is flushed.
+    Flushing,
     /// A sink in PAUSED: it holds its first item and takes no other.
     Hold,
     /// Everything.
@@ -52,6 +56,8 @@ pub struct Input {
     pub eos: bool,
     /// Buffers taken from it.
     pub taken: u64,
+    /// Buffers that were let go out of its queue before they were taken.
+    pub discarded: u64,
     /// Who feeds it says that nothing may ever come: nobody waits for it.
     pub may_be_silent: bool,
 }
@@ -168,14 +174,27 @@ pub struct Lane {
     pub heavy: bool,
     /// Buffers wait here for their running time.
     pub timed: bool,
-    /// A sink that was linked to a graph in PAUSED: PAUSED does not wait for it.
+    /// A sink that PAUSED does not wait for: it was linked in PAUSED, or knows that nothing comes.
     pub late: bool,
+    /// A sink in PAUSED has shown what it holds.
+    pub shows: bool,
+    /// A source that gives data only in PLAYING.
+    pub live: bool,
+    /// The next buffer that it emits does not follow the one before: for so many ticks it was kept
+    /// from running.
+    pub gap: Option<u64>,
+    /// The time of the buffer that a sink showed last, how long that lasts, and their unit.
+    pub shown: Option<(i64, i64, crate::time::TimeBase)>,
     /// It works no more in this run.
     pub done: bool,
     /// Sets of inputs, where it has several that go together.
     pub sync: Option<Box<Synchroniser>>,
     /// Changes of caps, settings or memory that are under way for it; mostly none.
     pub changes: Option<Box<Changes>>,
+    /// How many events stand in its queues.
+    pub marked: u32,
+    /// Its events and segments, where there are any.
+    pub signals: Option<Box<Signals>>,
     /// What to tell the bus.
     pub posted: Vec<Posted>,
     /// Buffers that it let go without passing them on where it should have.
@@ -217,9 +236,15 @@ impl Lane {
             heavy: false,
             timed: false,
             late: false,
+            shows: false,
+            live: false,
+            gap: None,
+            shown: None,
             done: false,
             sync: None,
             changes: None,
+            marked: 0,
+            signals: None,
             posted: Vec::new(),
             dropped: 0,
             tally: Tally::default(),
@@ -233,6 +258,41 @@ impl Lane {
         let inputs = self.inputs.len();
         self.changes
             .get_or_insert_with(|| Box::new(Changes::new(inputs)))
+    }
+
+    /// Its events and segments, to add to.
+    pub fn signals_mut(&mut self) -> &mut Signals {
+        self.signals.get_or_insert_default()
+    }
+
+    /// Emits an event on a source pad, in order with buffers, unless the end went before it.
+    pub fn push_event(&mut self, pad: usize, event: Event) {
+        let Some(output) = self.outputs.get_mut(pad).filter(|o| !o.eos) else {
+            return;
+        };
+        let signals = self.signals.get_or_insert_default();
+        if let Event::Segment(segment) = event {
+            signals.set_output(pad, segment);
+        }
+        // The number is given when it is delivered; here it says which one it is.
+        output.staged.push(Item::event(signals.staged.len() as u32));
+        signals.staged.push(event);
+    }
+
+    /// The first sink pad on which an event comes next, and the event's number. Of a synchroniser
+    /// only where all that came before it is shown.
+    pub fn event_due(&self) -> Option<(usize, u32)> {
+        if self.marked == 0 {
+            return None;
+        }
+        let due = |(pad, input): (usize, &Input)| {
+            let number = input.queue.front()?.as_event()?;
+            match &self.sync {
+                Some(sync) if !(sync.sets.is_empty() && (sync.wants(pad) || sync.finished)) => None,
+                _ => Some((pad, number)),
+            }
+        };
+        self.inputs.iter().enumerate().find_map(due)
     }
 
     /// Whether the oldest change can take effect now: all that came before it has been taken.

@@ -6,6 +6,7 @@
 //! current [`Fabric::window`].
 
 mod change;
+mod events;
 mod findings;
 mod lane;
 mod marks;
@@ -14,6 +15,7 @@ mod ring;
 mod table;
 
 pub use change::{Changes, Due, NewMemory, Switch};
+pub use events::{Events, Signals};
 pub use findings::{Breach, Leak, Leaks, MAX_LEAKS};
 pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, SinkFrame, Trigger};
 pub use marks::Marks;
@@ -65,10 +67,16 @@ pub struct PipelineFabric {
     pub waiting_for_room: u32,
     /// Lanes that wait for time.
     pub timers: Marks,
+    /// Events that stand in queues.
+    pub events: Events,
+    /// Events on their way upstream: the lane and the source pad that each arrives at.
+    pub upward: Vec<(u32, u32, crate::event::Event)>,
     /// Ticks since the graph started.
     pub tick: u64,
     /// Virtual time in nanoseconds.
     pub now: i64,
+    /// The clock's time at which running time was 0.
+    pub base_time: i64,
     /// How the run stands.
     pub progress: Progress,
     /// An element failed: what it had passed on before still reaches the sinks.
@@ -89,6 +97,18 @@ pub struct PipelineFabric {
     pub messages: Vec<Message>,
     /// State changes are under way or asked for: the state phase must look.
     pub attention: bool,
+    /// An element failed at a step up: nothing more is tried before somebody asks again.
+    pub change_failed: bool,
+    /// PAUSED, or a seek, was not complete at once: that it is will be told.
+    pub asynchronous: bool,
+    /// A source gives data only in PLAYING: PAUSED is complete without any.
+    pub live: bool,
+    /// Each element's change of state is told.
+    pub tell_elements: bool,
+    /// A state that an element asked for in this tick.
+    pub asked_state: Option<crate::state::State>,
+    /// The tick and clock time in which it went from PLAYING to PAUSED.
+    pub paused_at: Option<(u64, i64)>,
     /// Settings, caps or links are to change: the negotiate phase must look.
     pub renegotiate: bool,
     /// New links wait until changes under way took effect.

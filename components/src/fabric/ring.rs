@@ -1,11 +1,15 @@
 //! A bounded queue of items in one allocation.
 
-/// What stands in a queue: a buffer, a change of caps, or the end of the stream.
+/// What stands in a queue: a buffer, a mark (a change of caps, or an event), or the end of the
+/// stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item(u32);
 
 /// The bit that tells what is not a buffer.
 const NO_BUFFER: u32 = 1 << 31;
+
+/// The bit that tells an event from a change of caps.
+const EVENT: u32 = 1 << 30;
 
 impl Item {
     /// The end of the stream.
@@ -29,13 +33,34 @@ impl Item {
 
     /// What comes behind has the caps of this re-negotiation, which are counted from 1.
     pub const fn caps(epoch: u32) -> Item {
-        Item(NO_BUFFER | (epoch % (NO_BUFFER - 1)))
+        Item(NO_BUFFER | (epoch % EVENT))
+    }
+
+    /// The event of this number, which are counted from 0.
+    pub const fn event(number: u32) -> Item {
+        Item(NO_BUFFER | EVENT | (number % (EVENT - 1)))
+    }
+
+    /// The number of the event, if it is one.
+    #[inline]
+    pub const fn as_event(self) -> Option<u32> {
+        if self.0 >= NO_BUFFER | EVENT && self.0 != u32::MAX {
+            Some(self.0 & !(NO_BUFFER | EVENT))
+        } else {
+            None
+        }
+    }
+
+    /// Whether it is a change of caps or an event: what takes no room.
+    #[inline]
+    pub const fn is_mark(self) -> bool {
+        self.0 & NO_BUFFER != 0 && self.0 != u32::MAX
     }
 
     /// The number of the re-negotiation, if it is a change of caps.
     #[inline]
     pub const fn as_caps(self) -> Option<u32> {
-        if self.0 & NO_BUFFER != 0 && self.0 != u32::MAX {
+        if self.0 & (NO_BUFFER | EVENT) == NO_BUFFER {
             Some(self.0 & !NO_BUFFER)
         } else {
             None
@@ -58,8 +83,10 @@ pub struct Ring {
     capacity: u32,
     /// What it held when its room was made smaller.
     before: u32,
-    /// Changes of caps in it, which take no room.
-    changes: u32,
+    /// Changes of caps and events in it, which take no room.
+    marks: u32,
+    /// It takes no more buffers now, whatever room it has.
+    shut: bool,
 }
 
 impl Ring {
@@ -71,7 +98,8 @@ impl Ring {
             len: 0,
             capacity: capacity as u32,
             before: 0,
-            changes: 0,
+            marks: 0,
+            shut: false,
         }
     }
 
@@ -83,6 +111,7 @@ impl Ring {
         });
         other.capacity = capacity as u32;
         other.before = other.len;
+        other.shut = self.shut;
         *self = other;
     }
 
@@ -101,7 +130,15 @@ impl Ring {
     /// Items that fit still.
     #[inline]
     pub fn room(&self) -> usize {
-        (self.capacity + self.changes).saturating_sub(self.len) as usize
+        match self.shut {
+            false => (self.capacity + self.marks).saturating_sub(self.len) as usize,
+            true => 0,
+        }
+    }
+
+    /// Whether it takes no more buffers now, though it has room: another measure of it is full.
+    pub fn set_shut(&mut self, shut: bool) {
+        self.shut = shut;
     }
 
     /// Items that fit in all.
@@ -112,7 +149,7 @@ impl Ring {
     /// The most items that it can hold now: its room, or what it held when that was made smaller,
     /// and the end.
     pub fn most(&self) -> usize {
-        (self.capacity.max(self.before) + self.changes) as usize + 1
+        (self.capacity.max(self.before) + self.marks) as usize + 1
     }
 
     /// The oldest item.
@@ -121,9 +158,9 @@ impl Ring {
         self.get(0)
     }
 
-    /// The oldest item that is not a change of caps.
-    pub fn front_behind_caps(&self) -> Option<Item> {
-        self.iter().find(|item| item.as_caps().is_none())
+    /// The oldest item that is no mark.
+    pub fn front_behind_marks(&self) -> Option<Item> {
+        self.iter().find(|item| !item.is_mark())
     }
 
     /// The item at a distance from the oldest.
@@ -142,14 +179,14 @@ impl Ring {
     #[inline]
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.front()?;
-        if item.as_caps().is_some() {
-            self.changes -= 1;
+        if item.is_mark() {
+            self.marks -= 1;
         }
         self.drop_front();
         Some(item)
     }
 
-    /// Lets go of the oldest item, if there is one, which is no change of caps.
+    /// Lets go of the oldest item, if there is one, which is no mark.
     #[inline]
     pub fn drop_front(&mut self) {
         if self.len > 0 {
@@ -173,21 +210,21 @@ impl Ring {
         let first = count.min(size - start);
         out.extend_from_slice(&self.items[start..start + first]);
         out.extend_from_slice(&self.items[..count - first]);
-        if self.changes > 0 {
+        if self.marks > 0 {
             let moved = out[out.len() - count..].iter();
-            self.changes -= moved.filter(|item| item.as_caps().is_some()).count() as u32;
+            self.marks -= moved.filter(|item| item.is_mark()).count() as u32;
         }
         self.head = self.head.wrapping_add(count as u32);
         self.len -= count as u32;
         count
     }
 
-    /// Adds an item, or the end or a change of caps beyond all room; `false`, and nothing done, if it
+    /// Adds an item, or the end or a mark beyond all room; `false`, and nothing done, if it
     /// does not fit.
     #[inline]
     pub fn push(&mut self, item: Item) -> bool {
-        if item.as_caps().is_some() {
-            self.changes += 1;
+        if item.is_mark() {
+            self.marks += 1;
             self.make_place();
         } else if self.room() == 0 && (item != Item::EOS || self.is_filled()) {
             // Filled beyond its room only by an end, or where the room was made smaller.
@@ -204,7 +241,7 @@ impl Ring {
     #[inline(never)]
     fn is_filled(&self) -> bool {
         let last = self.get(self.len().wrapping_sub(1));
-        let over = self.len > self.capacity + self.changes;
+        let over = self.len > self.capacity + self.marks;
         over && (last == Some(Item::EOS) || self.len() >= self.items.len())
     }
 
@@ -225,7 +262,7 @@ impl Ring {
         self.head = 0;
     }
 
-    /// Adds items in order while they fit, none of them a change of caps; how many did.
+    /// Adds items in order while they fit, none of them a mark; how many did.
     #[inline]
     pub fn push_all(&mut self, items: &[Item]) -> usize {
         let free = self.room();
@@ -246,6 +283,19 @@ impl Ring {
         items.len()
     }
 
+    /// Takes out the item at a distance from the oldest; what came behind it moves up.
+    pub fn remove(&mut self, at: usize) -> Option<Item> {
+        let item = self.get(at)?;
+        let mask = self.items.len() - 1;
+        let place = |at: usize| (self.head as usize).wrapping_add(at) & mask;
+        for at in at..self.len() - 1 {
+            self.items[place(at)] = self.items[place(at + 1)];
+        }
+        self.len -= 1;
+        self.marks -= u32::from(item.is_mark());
+        Some(item)
+    }
+
     /// All items, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = Item> + '_ {
         (0..self.len()).filter_map(|i| self.get(i))
@@ -260,10 +310,18 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn an_item_is_one_of_three() {
+    fn an_item_is_one_of_four() {
         let marker = Item::caps(7);
         assert_eq!((marker.as_buffer(), marker.as_caps()), (None, Some(7)));
         assert_eq!((Item::EOS.as_buffer(), Item::EOS.as_caps()), (None, None));
+        let event = Item::event(7);
+        assert_eq!(
+            (event.as_buffer(), event.as_caps(), event.as_event()),
+            (None, None, Some(7))
+        );
+        assert_eq!((marker.as_event(), Item::EOS.as_event()), (None, None));
+        assert!(event.is_mark() && marker.is_mark() && !Item::EOS.is_mark());
+        assert!(Item::event((1 << 30) - 1) != Item::EOS && Item::event((1 << 30) - 2) != Item::EOS);
         let buffer = Item::buffer(BufferId(7));
         assert_eq!(
             (buffer.as_buffer(), buffer.as_caps()),
@@ -272,9 +330,9 @@ mod tests {
         assert!(Item::caps((1 << 31) - 2) != Item::EOS && Item::caps((1 << 31) - 1) != Item::EOS);
         let mut ring = Ring::new(3);
         assert!(ring.push(marker) && ring.push(Item::caps(8)));
-        assert_eq!(ring.front_behind_caps(), None);
+        assert_eq!(ring.front_behind_marks(), None);
         assert!(ring.push(buffer));
-        assert_eq!(ring.front_behind_caps(), Some(buffer));
+        assert_eq!(ring.front_behind_marks(), Some(buffer));
         ring.resize(1);
         assert_eq!((ring.len(), ring.room(), ring.most()), (3, 0, 6));
         assert!(!ring.push(buffer) && ring.clone().push(Item::EOS));
@@ -292,15 +350,16 @@ mod tests {
                     Some(v) => {
                         let item = match v {
                             0..6000 => Item::EOS,
+                            6000..8000 => Item::event(v.into()),
                             6000..12000 => Item::caps(v.into()),
                             _ => Item::buffer(BufferId(v.into())),
                         };
-                        let changes = model.iter().filter(|i: &&Item| i.as_caps().is_some()).count();
+                        let changes = model.iter().filter(|i: &&Item| i.is_mark()).count();
                         // Where changes were taken out, what came behind them may be beyond its room.
                         if item == Item::EOS && model.len() > capacity + changes {
                             continue;
                         }
-                        let fits = item.as_caps().is_some()
+                        let fits = item.is_mark()
                             || model.len() < capacity + changes + usize::from(item == Item::EOS);
                         prop_assert_eq!(ring.push(item), fits);
                         if fits { model.push_back(item); }
@@ -313,6 +372,10 @@ mod tests {
                     let want: Vec<Item> = (0..usize::from(v % 5)).map_while(|_| model.pop_front()).collect();
                     prop_assert_eq!((count, &out), (want.len(), &want));
                 }
+                if let Some(v) = op.filter(|v| v % 13 == 0) {
+                    let at = usize::from(v % 5);
+                    prop_assert_eq!(ring.remove(at), model.remove(at));
+                }
                 if let Some(v) = op.filter(|v| v % 7 == 0) {
                     let items = vec![Item::buffer(BufferId(v.into())); usize::from(v % 5)];
                     let fits = items.len().min(ring.room());
@@ -320,7 +383,7 @@ mod tests {
                     model.extend(&items[..fits]);
                 }
                 prop_assert_eq!(ring.len(), model.len());
-                let changes = model.iter().filter(|i| i.as_caps().is_some()).count();
+                let changes = model.iter().filter(|i| i.is_mark()).count();
                 prop_assert_eq!(ring.room(), (capacity + changes).saturating_sub(model.len()));
                 prop_assert!(ring.len() <= ring.most());
                 prop_assert!(ring.iter().eq(model.iter().copied()));

@@ -235,6 +235,23 @@ impl Reader {
         matches!(self.state, State::Payload(_)).then(|| FrameLine::new(&self.line))
     }
 
+    /// Bytes of a frame's payload, once the header was given.
+    pub const fn frame_bytes(&self) -> u64 {
+        self.frame_bytes
+    }
+
+    /// Goes on with another frame, once the header was given: the input that comes next begins with
+    /// its `FRAME` line, which stands at byte `offset` of the file.
+    pub fn go_to(&mut self, frame: u64, offset: u64) {
+        if self.header.is_some() {
+            self.state = State::FrameLine;
+            self.line.clear();
+            (self.start, self.position) = (offset, offset);
+            self.frames = frame;
+            self.probe = None;
+        }
+    }
+
     /// Uses input up to the next event; returns how many bytes it used.
     ///
     /// # Errors

@@ -268,7 +268,7 @@ impl<'a> Waits<'a> {
 
 /// The sink pad on which a sink in PAUSED that has no first item waits for one.
 fn held_without_first(l: &Lane) -> Option<usize> {
-    let holds = |i: &Input| i.queue.front_behind_caps().is_some();
+    let holds = |i: &Input| i.queue.front_behind_marks().is_some();
     let waits = l.gate == Gate::Hold && !l.done && !l.late && !l.inputs.iter().any(holds);
     let open = || l.inputs.iter().position(|i| !i.eos);
     waits.then(open).flatten()
@@ -276,7 +276,7 @@ fn held_without_first(l: &Lane) -> Option<usize> {
 
 /// The sink pads on which something must come before a lane that waits for input on `told` goes on.
 fn missing(l: &Lane, told: usize) -> Vec<usize> {
-    let empty = |i: &Input| !i.eos && i.queue.front_behind_caps().is_none();
+    let empty = |i: &Input| !i.eos && i.queue.front_behind_marks().is_none();
     let pads = |wanted: &dyn Fn(usize, &Input) -> bool| -> Vec<usize> {
         let inputs = l.inputs.iter().enumerate();
         let found = inputs.filter(|(pad, input)| wanted(*pad, input));

@@ -77,13 +77,14 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         let mut slots: Vec<WorkSlot> = topology
             .nodes
             .iter()
-            .map(|n| WorkSlot::closed(&n.name))
+            .map(|n| WorkSlot::closed(&n.name, n.entity))
             .collect();
         for (lane, slot) in core::mem::take(&mut pipeline.slots).into_iter().enumerate() {
             slots[now[lane]] = slot;
         }
         for (lane, work) in works {
             slots[lane].work = work;
+            slots[lane].opened = true;
         }
         pipeline.slots = slots;
     }

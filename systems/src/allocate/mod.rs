@@ -104,6 +104,8 @@ pub fn allocate(world: &mut World) {
                 posting: Vec::with_capacity(count),
                 synchronises: lanes.iter().any(|l| l.sync.is_some()),
                 live_sinks: sinks.len() as u32,
+                live: lanes.iter().any(|l| l.live),
+                tell_elements: p.tell_elements,
                 sinks,
                 progress: Progress::Running,
                 messages: core::mem::take(&mut p.messages),
@@ -169,6 +171,7 @@ fn lanes(
                     allowed: 0,
                     eos: false,
                     taken: 0,
+                    discarded: 0,
                     may_be_silent: silent[from.node],
                 }
             })
@@ -189,6 +192,7 @@ fn lanes(
             })
             .collect();
         lane.timed = n.class.timed(entity);
+        lane.live = n.inputs.is_empty() && n.class.is_live(entity);
         let pads = (0..n.inputs.len()).map(PadAt::sink);
         let kept = pads.map(|pad| n.class.retains(entity, pad));
         lane.declared = kept.fold(0, u32::saturating_add);

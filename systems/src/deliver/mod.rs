@@ -7,7 +7,7 @@
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::digest::hash_bytes;
-use tickpipe_components::fabric::{Fabric, Held, Item, Lane, PipelineFabric};
+use tickpipe_components::fabric::{Fabric, Gate, Held, Item, Lane, PipelineFabric};
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
 
@@ -21,6 +21,10 @@ fn pipeline(p: &mut PipelineFabric) {
     for &lane in &ready {
         let l = &p.lanes[lane as usize];
         let changes = l.changes.is_some();
+        if l.signals.is_some() {
+            signals(p, lane);
+        }
+        let l = &p.lanes[lane as usize];
         if l.pool.is_some() || l.in_place || changes {
             publish(p, lane);
             return_unused(p, lane);
@@ -31,6 +35,49 @@ fn pipeline(p: &mut PipelineFabric) {
         }
     }
     p.ready = ready;
+}
+
+/// Gives emitted events their numbers, lets go of those that were taken, and sends the others
+/// upstream.
+#[cold]
+#[inline(never)]
+fn signals(p: &mut PipelineFabric, lane: u32) {
+    let PipelineFabric {
+        lanes,
+        events,
+        upward,
+        touched,
+        asked_state,
+        ..
+    } = p;
+    let l = &mut lanes[lane as usize];
+    let Some(signals) = &mut l.signals else {
+        return;
+    };
+    if !signals.spent.is_empty() {
+        touched.insert(lane);
+    }
+    if let Some(state) = signals.asked_state.take() {
+        *asked_state = Some(state);
+    }
+    for number in signals.spent.drain(..) {
+        events.remove(number);
+    }
+    if !signals.staged.is_empty() {
+        let mut staged: Vec<Option<_>> = signals.staged.drain(..).map(Some).collect();
+        for output in &mut l.outputs {
+            for item in &mut output.staged {
+                let event = item.as_event().and_then(|at| staged.get_mut(at as usize));
+                if let Some(event) = event.and_then(Option::take) {
+                    *item = Item::event(events.insert(event));
+                }
+            }
+        }
+    }
+    for (pad, event) in signals.upward.drain(..) {
+        let from = l.inputs.get(pad as usize).map(|i| i.from);
+        upward.extend(from.map(|from| (from.0.0, from.1, event)));
+    }
 }
 
 /// Enters times and memory of what the lane filled.
@@ -86,6 +133,7 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
         touched,
         releasing,
         posting,
+        events,
         tick,
         waiting_for_room,
         quantum,
@@ -113,19 +161,33 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
             for buffer in output.staged.iter().filter_map(|item| item.as_buffer()) {
                 receiver.drop_unused(pad as usize, buffer);
             }
+            for number in output.staged.iter().filter_map(|item| item.as_event()) {
+                events.remove(number);
+            }
+            releasing.push(to.0);
+        } else if receiver.gate == Gate::Flushing {
+            for item in &output.staged {
+                if let Some(buffer) = item.as_buffer() {
+                    crate::command::flush::refuse(receiver, pad as usize, buffer);
+                }
+                if let Some(number) = item.as_event() {
+                    events.remove(number);
+                }
+            }
             releasing.push(to.0);
         } else {
             // What came may be what it waits for, whatever it waited for.
             receiver.awaits = None;
             let queue = &mut receiver.inputs.as_mut_slice()[pad as usize].queue;
-            let fitting = match l.changes.is_some() {
+            let fitting = match l.changes.is_some() || l.signals.is_some() {
                 false => queue.push_all(&output.staged),
-                // Among them may be a change of caps.
-                true => output
-                    .staged
-                    .iter()
-                    .filter(|item| queue.push(**item))
-                    .count(),
+                // Among them may be a change of caps, or an event.
+                true => {
+                    let events = output.staged.iter().filter(|i| i.as_event().is_some());
+                    receiver.marked += events.count() as u32;
+                    let fit = |item: &&Item| queue.push(**item);
+                    output.staged.iter().filter(fit).count()
+                }
             };
             debug_assert_eq!(fitting, output.staged.len(), "room was counted before");
             let held = Held {

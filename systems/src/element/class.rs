@@ -191,6 +191,7 @@ pub struct ElementClass {
     waits: fn(EntityRef<'_>) -> Waits,
     memory: fn(EntityRef<'_>, &PadCapsOf) -> u64,
     may_be_silent: fn(EntityRef<'_>) -> bool,
+    is_live: fn(EntityRef<'_>) -> bool,
     /// It fills buffers of a pool: it has [`PoolBounds`].
     pub owns_pool: bool,
     link_capacity: fn(EntityRef<'_>) -> Option<u32>,
@@ -285,6 +286,7 @@ impl ElementClass {
             memory: |entity, pads| entity.get::<T>().map_or(0, |s| s.memory(pads)),
             waits: |entity| entity.get::<T>().map_or(Waits::default(), Element::waits),
             may_be_silent: |entity| entity.get::<T>().is_some_and(Element::may_be_silent),
+            is_live: |entity| entity.get::<T>().is_some_and(Element::is_live),
             owns_pool: T::OWNS_POOL,
             decide_pool: |entity, pads, downstream| match entity.get::<T>() {
                 Some(settings) => settings.decide_pool(pads, downstream),
@@ -493,6 +495,11 @@ impl ElementClass {
     /// See [`Element::waits`].
     pub fn waits(&self, entity: EntityRef<'_>) -> Waits {
         (self.waits)(entity)
+    }
+
+    /// See [`Element::is_live`].
+    pub fn is_live(&self, entity: EntityRef<'_>) -> bool {
+        (self.is_live)(entity)
     }
 
     /// See [`Element::may_be_silent`].

@@ -26,7 +26,7 @@ pub(crate) use process::{Now, Offers};
 pub use property::Property;
 pub use registry::{ClassRef, Registry, RegistryError};
 pub use transformed::{Fields, Transformed};
-pub use work::{PadCapsOf, PassThrough, Work};
+pub use work::{Handled, PadCapsOf, PassThrough, Seeking, Work};
 
 use bevy_ecs::component::{Component, Mutable};
 use core::any::Any;
@@ -169,6 +169,12 @@ pub trait Element: Component<Mutability = Mutable> + Default {
 
     /// Of a source: whether it may never say anything, so that nobody waits for it.
     fn may_be_silent(&self) -> bool {
+        false
+    }
+
+    /// Of a source: whether it gives data only in PLAYING, and at the pace at which it comes. Then
+    /// PAUSED is complete without any.
+    fn is_live(&self) -> bool {
         false
     }
 

@@ -1,16 +1,18 @@
 //! What an element may do in one tick: its own lane, and the buffers to read.
 
 use smallvec::SmallVec;
-use tickpipe_components::buffer::BufferMeta;
+use tickpipe_components::buffer::{BufferFlags, BufferMeta};
 use tickpipe_components::caps::Caps;
+use tickpipe_components::event::Event;
 use tickpipe_components::fabric::{
     BufferTable, Granted, Item, Kept, Lane, Posted, Ring, SinkFrame,
 };
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::id::BufferId;
-use tickpipe_components::occurrence::{Occurrence, Reason};
+use tickpipe_components::occurrence::{Deed, Occurrence, Reason};
+use tickpipe_components::state::State;
 use tickpipe_components::sync::SyncSet;
-use tickpipe_components::time::TimeBase;
+use tickpipe_components::time::{Segment, TimeBase};
 use tickpipe_components::video::{Layout, VideoInfo};
 
 /// The view that an element has of one tick.
@@ -31,6 +33,8 @@ pub(crate) struct Now {
     pub tick: u64,
     /// Virtual time in nanoseconds.
     pub time: i64,
+    /// Virtual time at which running time was 0.
+    pub base: i64,
     /// The clock never waits.
     pub free: bool,
     /// Sinks keep what they took for the report.
@@ -40,11 +44,11 @@ pub(crate) struct Now {
 /// What an element announced of its source pads and had answered, by pad.
 pub(crate) type Offers = SmallVec<[(u32, Box<Caps>); 1]>;
 
-/// How many items stand before the next change of caps.
+/// How many items stand before the next change of caps or event.
 #[cold]
 #[inline(never)]
-fn before_caps(queue: &Ring) -> usize {
-    queue.iter().take_while(|i| i.as_caps().is_none()).count()
+fn before_marks(queue: &Ring) -> usize {
+    queue.iter().take_while(|i| !i.is_mark()).count()
 }
 
 impl<'a> Process<'a> {
@@ -80,8 +84,8 @@ impl<'a> Process<'a> {
         if input.allowed == 0 {
             return None;
         }
-        // The framework takes a change of caps; nothing is taken past it before that.
-        input.queue.front().filter(|item| item.as_caps().is_none())
+        // The framework takes changes of caps and events; nothing is taken past one before that.
+        input.queue.front().filter(|item| !item.is_mark())
     }
 
     /// Takes the end from a sink pad, if that is what comes next: it needs no buffer to fill.
@@ -238,6 +242,17 @@ impl<'a> Process<'a> {
         }
     }
 
+    /// How long the pipeline has played, in nanoseconds: what was paused does not count, and a
+    /// flushing seek begins anew.
+    pub fn running_time(&self) -> i64 {
+        self.now.time - self.now.base
+    }
+
+    /// Runs no more before this running time, in nanoseconds; with the clock `free` it does nothing.
+    pub fn wait_until_running(&mut self, time: i64) {
+        self.wait_until(time.saturating_add(self.now.base));
+    }
+
     /// Runs no more before this sink pad has an item, or its end: of an element with
     /// [`Waits::All`](super::Waits::All), which compares its inputs.
     pub fn wait_for_input(&mut self, pad: usize) {
@@ -324,8 +339,18 @@ impl<'a> Process<'a> {
     }
 
     /// Emits a buffer that it filled.
-    pub fn push(&mut self, pad: usize, granted: Granted) {
+    pub fn push(&mut self, pad: usize, mut granted: Granted) {
         let buffer = granted.buffer;
+        if let Some(ticks) = self.lane.gap.take() {
+            granted.meta.flags |= BufferFlags::DISCONTINUITY;
+            self.lane.tell(Occurrence {
+                reason: Reason::Discontinuity,
+                deed: Deed::Gap,
+                index: granted.meta.index,
+                value: i64::try_from(ticks).ok(),
+                time_base: granted.meta.time_base,
+            });
+        }
         self.lane.published.push(granted);
         self.stage(pad, buffer);
     }
@@ -384,6 +409,51 @@ impl<'a> Process<'a> {
         self.lane.tell(occurrence);
     }
 
+    /// Emits an event on a source pad, in order with buffers. It takes no room.
+    pub fn push_event(&mut self, pad: usize, event: Event) {
+        self.lane.push_event(pad, event);
+    }
+
+    /// Sends an event upstream from a sink pad. It arrives before anything runs in the next tick,
+    /// and goes on from element to element until one takes it.
+    pub fn send_upstream(&mut self, pad: usize, event: Event) {
+        self.lane.signals_mut().upward.push((pad as u32, event));
+    }
+
+    /// The segment that counts for a sink pad.
+    pub fn segment(&self, pad: usize) -> Segment {
+        let signals = self.lane.signals.as_ref();
+        signals.map_or_else(Segment::default, |s| s.input(pad))
+    }
+
+    /// Sees to it that what is emitted next on a source pad is in the segment of a sink pad: of an
+    /// element that takes from several.
+    #[inline]
+    pub fn follow_segment(&mut self, from: usize, to: usize) {
+        if let Some(signals) = &self.lane.signals {
+            let segment = signals.input(from);
+            if segment != signals.output(to) {
+                self.lane.push_event(to, Event::Segment(segment));
+            }
+        }
+    }
+
+    /// Asks for a state of the pipeline, as the application may. It is applied in the next tick,
+    /// before what others ask for until then.
+    pub fn request_state(&mut self, state: State) {
+        self.lane.signals_mut().asked_state = Some(state);
+    }
+
+    /// Says that a sink shows a buffer now: that is the position of the stream.
+    #[inline]
+    pub fn show(&mut self, buffer: BufferId) {
+        let meta = &self.buffers.meta[buffer.index()];
+        if let Some(pts) = meta.pts {
+            let lasts = meta.duration.unwrap_or_default();
+            self.lane.shown = Some((pts, lasts, meta.time_base));
+        }
+    }
+
     /// Posts a warning.
     pub fn warn(&mut self, domain: Domain, code: Code) {
         self.lane.posted.push(Posted::Warning(domain, code));
@@ -399,8 +469,8 @@ impl<'a> Process<'a> {
         };
         let most = output.room.min(input.allowed);
         let mut most = most as usize;
-        if self.lane.changes.is_some() {
-            most = most.min(before_caps(&input.queue));
+        if self.lane.changes.is_some() || self.lane.marked > 0 {
+            most = most.min(before_marks(&input.queue));
         }
         let moved = input.queue.pop_into(most, &mut output.staged) as u32;
         input.allowed -= moved;

@@ -1,11 +1,15 @@
 //! What an element does while it is not in READY.
 
-use super::Process;
+use super::{PadAt, Process};
 use core::any::Any;
 use smallvec::SmallVec;
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::event::Event;
 use tickpipe_components::fault::ElementError;
+use tickpipe_components::id::BufferId;
+use tickpipe_components::seek::{Answer, Query, Seek};
+use tickpipe_components::time::{Segment, TimeBase};
 
 /// The caps agreed for an element's linked pads, by pad number.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +30,26 @@ impl PadCapsOf {
     pub fn source(&self, index: usize) -> Option<&Structure> {
         self.sources.get(index)?.structures().first()
     }
+}
+
+/// What an element does where the stream is to go on elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeking {
+    /// It leaves that to those upstream. A source cannot.
+    Pass,
+    /// It goes there, and what it emits then is this segment. Its running time is filled in.
+    Here(Segment),
+    /// The same, and those upstream go elsewhere for it.
+    Through(Seek, Segment),
+}
+
+/// What an element did with an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handled {
+    /// It goes on.
+    Forward,
+    /// It ends here.
+    Taken,
 }
 
 /// An element at work: made by [`Element::open`](super::Element::open), dropped in READY.
@@ -59,6 +83,80 @@ pub trait Work: Send + Sync {
     /// # Errors
     /// A failure: the pipeline stops and says so.
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError>;
+
+    /// An event is here: in order with buffers on a sink pad, or from downstream on a source pad.
+    /// The default passes it on, to all pads of the other direction. Of several sink pads a segment
+    /// is not passed on: see [`Process::follow_segment`].
+    ///
+    /// # Errors
+    /// A failure, as of [`Work::process`].
+    fn event(
+        &mut self,
+        pad: PadAt,
+        event: &Event,
+        process: &mut Process<'_>,
+    ) -> Result<Handled, ElementError> {
+        let _ = (pad, event, process);
+        Ok(Handled::Forward)
+    }
+
+    /// All that it took in, on these sink pads, and did not pass on is gone; what comes next does
+    /// not follow from it. What it keeps in the fabric is let go by the framework.
+    fn flush(&mut self, pads: &[usize]) {
+        let _ = pads;
+    }
+
+    /// Of a sink: shows the first buffer in PAUSED, which stays where it is. The same buffer is
+    /// processed in PLAYING.
+    ///
+    /// # Errors
+    /// A failure, as of [`Work::process`].
+    fn preroll(&mut self, buffer: BufferId, process: &Process<'_>) -> Result<(), ElementError> {
+        let _ = (buffer, process);
+        Ok(())
+    }
+
+    /// What it would do where the stream is to go on elsewhere. Nothing is done yet: all that are
+    /// concerned must agree first.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn plan_seek(&self, seek: &Seek) -> Result<Seeking, ElementError> {
+        let _ = seek;
+        Ok(Seeking::Pass)
+    }
+
+    /// Goes on where it planned to. A flush, if it is one, was done before.
+    fn seek(&mut self, seek: &Seek) {
+        let _ = seek;
+    }
+
+    /// The stream time of what it emits next, where it makes the stream's times.
+    fn position(&self) -> Option<(i64, TimeBase)> {
+        None
+    }
+
+    /// The answer to a question that came from downstream, or none: then those upstream are asked.
+    fn query(&self, query: &Query) -> Option<Answer> {
+        let _ = query;
+        None
+    }
+
+    /// PAUSED to PLAYING.
+    ///
+    /// # Errors
+    /// Why it cannot: it stays in PAUSED, and the message says so.
+    fn play(&mut self) -> Result<(), ElementError> {
+        Ok(())
+    }
+
+    /// PLAYING to PAUSED.
+    ///
+    /// # Errors
+    /// What went wrong: it is in PAUSED in any case, and the message says so.
+    fn pause(&mut self) -> Result<(), ElementError> {
+        Ok(())
+    }
 
     /// PAUSED to READY. It is dropped afterwards in any case.
     ///

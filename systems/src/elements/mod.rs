@@ -10,6 +10,7 @@ pub mod video;
 
 #[cfg(any(feature = "file", feature = "video"))]
 mod raw_video;
+mod seeking;
 
 use crate::element::{Registry, RegistryError};
 

@@ -5,13 +5,14 @@
 //! the process phase may.
 
 use super::{Run, panicked};
+use crate::element::Process;
 use crate::pipelines::{Told, WorkSlot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tickpipe_components::fabric::{Changes, Gate, Item, Lane, Trigger};
+use tickpipe_components::fabric::{Changes, Gate, Input, Item, Lane, Trigger};
 use tickpipe_components::fault::ElementError;
 
 impl Run<'_> {
-    /// Runs a lane that has changes before it.
+    /// Runs a lane that has changes or events before it.
     #[cold]
     #[inline(never)]
     pub(super) fn changing(self, lane: &mut Lane, slot: &mut WorkSlot) {
@@ -21,7 +22,9 @@ impl Run<'_> {
         let mut worked = false;
         loop {
             if lane.change_is_due() {
-                if !drained(lane) || !has_room(lane) {
+                let keeps = lane.changes.as_ref().and_then(|c| c.due.front());
+                let drains = keeps.is_some_and(|d| !d.inputs.is_empty() && !d.outputs.is_empty());
+                if (drains && !self.drained(lane)) || !has_room(lane) {
                     return;
                 }
                 let new_memory = match take_effect(lane, slot) {
@@ -33,6 +36,19 @@ impl Run<'_> {
                     return;
                 }
                 worked = false;
+            } else if let Some(event) = lane.event_due() {
+                match self.take_event(lane, slot, event) {
+                    Ok(true) => {}
+                    Ok(false) => return,
+                    Err(error) => return self.stop(lane, slot, error),
+                }
+                // Times are looked at in the next tick, and what comes now may have to wait.
+                if lane.timed {
+                    return;
+                }
+                worked = lane.outputs.iter().any(|o| o.room == 0);
+            } else if lane.gate == Gate::Hold {
+                return self.show(lane, slot);
             } else if worked || lane.gate != Gate::Open || !sets_fit(lane) {
                 return;
             } else {
@@ -45,32 +61,29 @@ impl Run<'_> {
         }
     }
 
+    /// A sink in PAUSED shows the buffer that it holds, once.
+    fn show(self, lane: &mut Lane, slot: &mut WorkSlot) {
+        let first = |i: &Input| i.queue.front().and_then(Item::as_buffer);
+        let Some(buffer) = lane.inputs.iter().find_map(first).filter(|_| !lane.shows) else {
+            return;
+        };
+        lane.shows = true;
+        let WorkSlot { work, offers, .. } = slot;
+        let shown = AssertUnwindSafe(|| {
+            let process = Process::new(lane, self.buffers, self.now, offers);
+            work.preroll(buffer, &process)
+        });
+        let shown = catch_unwind(shown).unwrap_or_else(|panic| Err(panicked(&*panic)));
+        if let Err(error) = shown {
+            self.stop(lane, slot, error);
+        }
+    }
+
     fn stop(self, lane: &mut Lane, slot: &mut WorkSlot, error: ElementError) {
-        *lane.changes_mut() = Changes::default();
+        lane.changes = lane.changes.take().map(|_| Box::new(Changes::default()));
         slot.changes.clear();
         self.fail(lane, slot, error);
     }
-}
-
-/// What an element keeps of before a change of caps goes on before it. Whether all of it did: what
-/// finds no room goes in the next tick.
-fn drained(lane: &mut Lane) -> bool {
-    let due = lane.changes.as_ref().and_then(|c| c.due.front());
-    if due.is_none_or(|d| d.inputs.is_empty() || d.outputs.is_empty()) {
-        return true;
-    }
-    let Some(output) = lane.outputs.first_mut() else {
-        return true;
-    };
-    while output.room > 0
-        && let Some(kept) = lane.kept.pop_front()
-    {
-        output.room -= 1;
-        output.emitted += 1;
-        output.staged.push(Item::buffer(kept.buffer));
-    }
-    lane.again = !lane.kept.is_empty();
-    lane.kept.is_empty()
 }
 
 /// Whether the oldest change can go on where it must.

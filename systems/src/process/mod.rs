@@ -4,13 +4,16 @@
 //! of an element is caught and fails its pipeline, no other.
 
 mod change;
+mod event;
 
 use crate::element::{Now, Process};
 use crate::pipelines::{PipelineWorks, WorkSlot, Works, each_with_works};
 use bevy_ecs::system::ResMut;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thiserror::Error;
-use tickpipe_components::fabric::{BufferTable, Fabric, Lane, PipelineFabric, Posted};
+use tickpipe_components::fabric::{
+    BufferTable, Events, Fabric, Gate, Lane, PipelineFabric, Posted,
+};
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::sync::SyncError;
 
@@ -25,24 +28,27 @@ pub fn process(mut fabric: ResMut<Fabric>, mut works: ResMut<Works>) {
 }
 
 fn pipeline(p: &mut PipelineFabric, works: &mut PipelineWorks, parallel: bool) {
+    let now = Now {
+        tick: p.tick,
+        time: p.now,
+        base: p.base_time,
+        free: p.free,
+        recording: p.recording,
+    };
+    if !p.upward.is_empty() {
+        event::upward(p, works, now);
+    }
     let PipelineFabric {
         lanes,
         buffers,
+        events,
         ready,
-        recording,
-        tick,
-        now,
-        free,
         ..
     } = p;
     let run = Run {
         buffers,
-        now: Now {
-            tick: *tick,
-            time: *now,
-            free: *free,
-            recording: *recording,
-        },
+        events,
+        now,
     };
     if parallel && ready.iter().filter(|l| lanes[**l as usize].heavy).count() > 1 {
         run.split(lanes, &mut works.slots, 0, ready);
@@ -61,7 +67,7 @@ fn stamp_error(error: SyncError) -> ElementError {
 }
 
 /// A caught panic, as its element's failure.
-fn panicked(panic: &(dyn core::any::Any + Send)) -> ElementError {
+pub(crate) fn panicked(panic: &(dyn core::any::Any + Send)) -> ElementError {
     let text = panic
         .downcast_ref::<String>()
         .cloned()
@@ -74,6 +80,7 @@ fn panicked(panic: &(dyn core::any::Any + Send)) -> ElementError {
 #[derive(Clone, Copy)]
 struct Run<'a> {
     buffers: &'a BufferTable,
+    events: &'a Events,
     now: Now,
 }
 
@@ -119,7 +126,7 @@ impl Run<'_> {
 
     #[inline]
     fn element(self, lane: &mut Lane, slot: &mut WorkSlot) {
-        if lane.changes.is_some() {
+        if lane.changes.is_some() || lane.marked > 0 || lane.gate == Gate::Hold {
             return self.changing(lane, slot);
         }
         self.work(lane, slot);

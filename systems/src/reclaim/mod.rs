@@ -64,8 +64,12 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
                 if let Some(buffer) = item.as_buffer() {
                     l.drop_unused(pad, buffer);
                 }
+                if let Some(number) = item.as_event() {
+                    p.events.remove(number);
+                }
             }
         }
+        l.marked = 0;
         if l.changes.take().is_some() {
             p.renegotiate |= p.editing;
         }

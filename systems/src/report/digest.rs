@@ -20,6 +20,14 @@ pub(super) fn digest(p: &mut PipelineFabric, works: &PipelineWorks) {
         hash_lane(&mut hash, lane);
         slot.work.state(&mut hash);
     }
+    if !p.events.is_empty() {
+        p.events.visit(&mut hash);
+    }
+    for (lane, pad, event) in &p.upward {
+        hash.unsigned("lane", u64::from(*lane));
+        hash.unsigned("pad", u64::from(*pad));
+        event.visit(&mut hash);
+    }
     for i in 0..p.buffers.len() {
         hash_buffer(&mut hash, p, i);
     }
@@ -67,6 +75,9 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
         hash.unsigned("emitted", output.emitted);
     }
     hash_changes(hash, lane);
+    if let Some(signals) = &lane.signals {
+        signals.visit(hash);
+    }
     if let Some(sync) = &lane.sync {
         for input in &sync.inputs {
             for frame in [input.current, input.next] {

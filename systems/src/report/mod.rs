@@ -108,7 +108,12 @@ fn fold(p: &mut PipelineFabric) {
         pipeline_message(p, MessageKind::Eos);
         return;
     }
-    p.idle = p.ready.is_empty() && p.touched.is_empty() && p.timers.is_empty() && !p.renegotiate;
+    p.idle = p.ready.is_empty()
+        && p.touched.is_empty()
+        && p.timers.is_empty()
+        && !p.renegotiate
+        && p.upward.is_empty()
+        && p.asked_state.is_none();
     if !p.idle || prerolled_and_held(p) || awaits_device(p) {
         return;
     }

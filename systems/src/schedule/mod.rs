@@ -78,6 +78,9 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
             None => return Readiness::Caps,
         }
     }
+    // Events take no room, and need no buffer to fill.
+    let event = l.marked > 0 && l.event_due().is_some();
+    due |= event;
     if (l.timed || l.wake_at.is_some())
         && let Some(deadline) = deadline(&p.buffers, p.clock_base, l)
         && deadline > p.now
@@ -105,13 +108,13 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     };
     if let [only] = &*outputs {
         room = room.min(free(only));
-        if room == 0 {
+        if room == 0 && !event {
             return Readiness::Room(0);
         }
     } else {
         for (o, output) in outputs.iter().enumerate() {
             room = room.min(free(output));
-            if room == 0 {
+            if room == 0 && !event {
                 return Readiness::Room(o as u32);
             }
         }
@@ -137,7 +140,11 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
 #[cold]
 #[inline(never)]
 fn held(l: &Lane) -> Readiness {
-    match l.gate == Gate::Hold && l.trigger != Trigger::Set && l.change_is_due() {
+    let first = |i: &Input| i.queue.front_behind_marks().and_then(Item::as_buffer);
+    let shows = || !l.shows && l.inputs.iter().any(|i| first(i).is_some());
+    let due =
+        || l.trigger != Trigger::Set && l.change_is_due() || l.event_due().is_some() || shows();
+    match l.gate == Gate::Hold && due() {
         true => Readiness::Ready,
         false => Readiness::Held,
     }
@@ -166,9 +173,9 @@ fn deadline(buffers: &BufferTable, clock: TimeBase, l: &Lane) -> Option<i64> {
 
 #[inline]
 fn has_item(l: &Lane) -> bool {
-    if l.changes.is_some() {
-        // What stands behind a change of caps is not to be had before that takes effect.
-        return has_item_before_caps(l);
+    if l.changes.is_some() || l.marked > 0 {
+        // What stands behind a change of caps or an event is not to be had before that takes effect.
+        return has_item_before_marks(l);
     }
     match l.inputs.as_slice() {
         [only] => !only.queue.is_empty(),
@@ -178,8 +185,8 @@ fn has_item(l: &Lane) -> bool {
 
 #[cold]
 #[inline(never)]
-fn has_item_before_caps(l: &Lane) -> bool {
-    let front = |i: &Input| i.queue.front().is_some_and(|f| f.as_caps().is_none());
+fn has_item_before_marks(l: &Lane) -> bool {
+    let front = |i: &Input| i.queue.front().is_some_and(|f| !f.is_mark());
     l.inputs.iter().any(front)
 }
 
@@ -218,7 +225,7 @@ fn only_ends(l: &Lane) -> bool {
 /// Of an element that compares its inputs: the one that it asked for, while nothing is there; else
 /// any.
 fn missing_of_all(l: &Lane) -> Option<u32> {
-    let empty = |i: &Input| !i.eos && i.queue.front().is_none_or(|f| f.as_caps().is_some());
+    let empty = |i: &Input| !i.eos && i.queue.front().is_none_or(|f| f.is_mark());
     if let Some(pad) = l.awaits
         && l.inputs.get(pad as usize).is_some_and(empty)
     {

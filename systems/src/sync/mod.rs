@@ -96,6 +96,9 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
     }
     let nothing = sync.sets.is_empty() && !sync.finished;
     l.sync = Some(sync);
+    if l.event_due().is_some() {
+        return None;
+    }
     let input = waits_for.filter(|_| nothing)?;
     let more = l.inputs.get(input).is_some_and(|i| !i.queue.is_empty());
     Some(match more {
@@ -112,6 +115,11 @@ fn take_in(sync: &mut Synchroniser, k: usize, l: &mut Lane, buffers: &BufferTabl
         return true;
     };
     if input.allowed == 0 {
+        return false;
+    }
+    // The process phase takes events, once all before them is shown.
+    let front = input.queue.front();
+    if front.is_none_or(|item| item.as_event().is_some()) {
         return false;
     }
     let Some(item) = input.queue.pop() else {

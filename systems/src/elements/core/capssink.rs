@@ -101,6 +101,7 @@ impl Work for Taking {
                 process.finish();
                 break;
             };
+            process.show(buffer);
             if process.recording() {
                 let meta = *process.meta(buffer);
                 let hash = match process.bytes(buffer) {

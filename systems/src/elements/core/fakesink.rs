@@ -109,6 +109,7 @@ impl Work for Swallow {
         while let Some(item) = process.next(0) {
             match item.as_buffer() {
                 Some(buffer) => {
+                    process.show(buffer);
                     if process.recording() {
                         let hash = self.hasher.hash(process, buffer);
                         let meta = *process.meta(buffer);

@@ -2,7 +2,10 @@
 //!
 //! `tickpipe launch 'fakesrc num-buffers=3 sizetype=fixed sizemax=16 ! fakesink'`
 
-use crate::element::{Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
+use crate::element::{
+    Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Seeking, Work,
+};
+use crate::elements::seeking::frames_of;
 use bevy_ecs::component::Component;
 use core::any::Any;
 use std::sync::Arc;
@@ -11,6 +14,8 @@ use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::property::{Choice, PropertyKind, PropertyValue};
+use tickpipe_components::seek::{Answer, Query, Seek};
+use tickpipe_components::time::Segment;
 
 /// Settings of `fakesrc`.
 #[derive(Component, Clone, Debug)]
@@ -21,6 +26,8 @@ pub struct FakeSrc {
     pub sizemax: u32,
     /// Whether buffers have bytes.
     pub fixed: bool,
+    /// It gives buffers only in PLAYING.
+    pub is_live: bool,
 }
 
 impl Default for FakeSrc {
@@ -29,6 +36,7 @@ impl Default for FakeSrc {
             num_buffers: -1,
             sizemax: 4096,
             fixed: false,
+            is_live: false,
         }
     }
 }
@@ -61,7 +69,6 @@ impl Element for FakeSrc {
         "dump",
         "filltype",
         "format",
-        "is-live",
         "name",
         "parent",
         "parentsize",
@@ -91,6 +98,7 @@ impl Element for FakeSrc {
                 "Bytes of a buffer, with sizetype=fixed",
                 sizemax
             ),
+            crate::field!(Bool, "is-live", "Give buffers only in PLAYING", is_live),
             Property::new(
                 "sizetype",
                 "Whether buffers have bytes",
@@ -113,6 +121,10 @@ impl Element for FakeSrc {
         Ok(Buffers::Own(own.merge(downstream)))
     }
 
+    fn is_live(&self) -> bool {
+        self.is_live
+    }
+
     fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         Some(Arc::new(self.clone()))
     }
@@ -123,7 +135,10 @@ impl Element for FakeSrc {
 }
 
 struct Zeros {
-    left: Option<u64>,
+    /// How many there are in all.
+    end: Option<u64>,
+    /// The first that a seek leaves out.
+    stop: Option<u64>,
     size: usize,
     index: u64,
 }
@@ -131,9 +146,9 @@ struct Zeros {
 impl Zeros {
     /// With these settings, after so many buffers.
     fn new(settings: &FakeSrc, index: u64) -> Zeros {
-        let all = u64::try_from(settings.num_buffers).ok();
         Zeros {
-            left: all.map(|n| n.saturating_sub(index)),
+            end: u64::try_from(settings.num_buffers).ok(),
+            stop: None,
             size: if settings.fixed {
                 settings.sizemax as usize
             } else {
@@ -153,20 +168,37 @@ impl Work for Zeros {
     }
 
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
-        while process.room(0) > 0 && self.left != Some(0) {
+        let end = self.end.into_iter().chain(self.stop).min();
+        let ended = |index: u64| end.is_some_and(|end| index >= end);
+        while process.room(0) > 0 && !ended(self.index) {
             let Some(mut buffer) = process.acquire() else {
                 break;
             };
             buffer.meta.len = self.size;
             buffer.meta.index = self.index;
             self.index += 1;
-            self.left = self.left.map(|n| n - 1);
             process.push(0, buffer);
         }
-        if self.left == Some(0) {
+        if ended(self.index) {
             process.finish();
         }
         Ok(())
+    }
+
+    fn plan_seek(&self, seek: &Seek) -> Result<Seeking, ElementError> {
+        frames_of(seek, None)?;
+        Ok(Seeking::Here(Segment::default()))
+    }
+
+    fn seek(&mut self, seek: &Seek) {
+        if let Ok((start, stop)) = frames_of(seek, None) {
+            self.index = start.unsigned_abs();
+            self.stop = stop.map(i64::unsigned_abs);
+        }
+    }
+
+    fn query(&self, query: &Query) -> Option<Answer> {
+        (*query == Query::Seeking).then_some(Answer::Seeking(true))
     }
 
     fn state(&self, visitor: &mut dyn StateVisitor) {

@@ -51,6 +51,7 @@ impl Work for Joining {
                 Some(item) => {
                     empty = 0;
                     if let Some(buffer) = item.as_buffer() {
+                        process.follow_segment(pad, 0);
                         process.forward(0, buffer);
                     }
                 }

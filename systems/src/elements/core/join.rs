@@ -141,6 +141,7 @@ impl Work for Joining {
                         let given = &mut self.given[pad];
                         given.buffers += 1;
                         given.latest = Some(given.next(process.meta(buffer)));
+                        process.follow_segment(pad, 0);
                         process.forward(0, buffer);
                     }
                 }

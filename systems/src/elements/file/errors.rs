@@ -29,6 +29,25 @@ pub(super) enum FileError {
     /// Its header can be read only by the run itself.
     #[error("`{0}` is no regular file: its first bytes are known only when it runs")]
     NotRegular(String),
+    /// It cannot be read from elsewhere.
+    #[error("`{location}` is no regular file: it can only be read on")]
+    NotSeekable {
+        /// The path.
+        location: String,
+    },
+    /// It counts bytes.
+    #[error("a file goes to a byte, at rate 1/1")]
+    BytesOnly,
+    /// It ends before.
+    #[error("byte {byte} lies behind the end of `{location}`, which has {len}")]
+    Beyond {
+        /// The path.
+        location: String,
+        /// Where it was to go on.
+        byte: u64,
+        /// How many it has.
+        len: u64,
+    },
 }
 
 impl FileError {
@@ -47,7 +66,10 @@ impl From<FileError> for ElementError {
         let code = match &error {
             FileError::NoLocation => Code::Settings,
             FileError::Folder(_) => Code::WrongKind,
-            FileError::NotRegular(_) => Code::Unsupported,
+            FileError::NotRegular(_) | FileError::NotSeekable { .. } | FileError::BytesOnly => {
+                Code::Unsupported
+            }
+            FileError::Beyond { .. } => Code::Refused,
             FileError::InUse(_) => Code::Refused,
             FileError::Io { error, verb, .. } => match (error.kind(), *verb) {
                 (ErrorKind::NotFound, _) => Code::NotFound,

@@ -181,6 +181,7 @@ impl Work for Writing {
                 process.finish();
                 break;
             };
+            process.show(buffer);
             let outcome = self.write_buffer(process, buffer);
             if outcome.is_ok() && process.recording() {
                 let hash = self.hasher.hash(process, buffer);

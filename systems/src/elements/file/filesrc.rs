@@ -6,15 +6,19 @@
 //! `tickpipe launch 'filesrc location=a.y4m ! y4mdec ! fakesink'`
 
 use super::errors::FileError;
-use crate::element::{Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
+use crate::element::{
+    Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Seeking, Work,
+};
 use bevy_ecs::component::Component;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek as _, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::seek::{Answer, Query, Seek, SeekFormat};
+use tickpipe_components::time::{Rate, Segment};
 
 /// Bytes of a block unless set or asked for by what follows, as in GStreamer.
 const BLOCK: u32 = 4096;
@@ -146,6 +150,8 @@ impl Element for FileSrc {
             index: 0,
             position: 0,
             head_used: 0,
+            stop: None,
+            failed: None,
         }))
     }
 }
@@ -163,11 +169,21 @@ struct Reading {
     index: u64,
     position: u64,
     head_used: usize,
+    /// The first byte that a seek leaves out.
+    stop: Option<u64>,
+    /// Going elsewhere failed.
+    failed: Option<std::io::Error>,
 }
 
 impl Reading {
     /// Fills `block` as far as the file goes.
     fn fill(&mut self, block: &mut [u8]) -> Result<usize, ElementError> {
+        if let Some(error) = self.failed.take() {
+            return Err(FileError::io("seek", &self.location, error));
+        }
+        let left = self.stop.map(|stop| stop.saturating_sub(self.position));
+        let most = left.map_or(block.len(), |left| block.len().min(left as usize));
+        let block = &mut block[..most];
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(opened) = opened.as_mut() else {
             return Ok(0);
@@ -237,6 +253,40 @@ impl Work for Reading {
             }
         }
         Ok(())
+    }
+
+    fn plan_seek(&self, seek: &Seek) -> Result<Seeking, ElementError> {
+        let len = self.len.ok_or_else(|| FileError::NotSeekable {
+            location: self.location.clone(),
+        })?;
+        if seek.format != SeekFormat::Bytes || seek.rate != Rate::ONE {
+            return Err(FileError::BytesOnly.into());
+        }
+        if seek.start.unsigned_abs() > len {
+            return Err(FileError::Beyond {
+                location: self.location.clone(),
+                byte: seek.start.unsigned_abs(),
+                len,
+            }
+            .into());
+        }
+        Ok(Seeking::Here(Segment::default()))
+    }
+
+    fn seek(&mut self, seek: &Seek) {
+        self.position = seek.start.unsigned_abs();
+        self.stop = seek.stop.map(i64::unsigned_abs);
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let moved = opened.as_mut().map(|opened| {
+            self.head_used = opened.head.len();
+            opened.file.seek(SeekFrom::Start(self.position))
+        });
+        // Told when it is read.
+        self.failed = moved.and_then(Result::err);
+    }
+
+    fn query(&self, query: &Query) -> Option<Answer> {
+        (*query == Query::Seeking).then_some(Answer::Seeking(self.len.is_some()))
     }
 
     fn close(&mut self) -> Result<(), ElementError> {

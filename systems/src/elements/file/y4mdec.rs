@@ -9,9 +9,10 @@
 use super::{y4m_stream, y4m_video};
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, PeekError, Process, Proposal,
-    Work,
+    Seeking, Work,
 };
 use crate::elements::raw_video::{frame_pool, stream_info};
+use crate::elements::seeking::frames_of;
 use bevy_ecs::component::Component;
 use thiserror::Error;
 use tickpipe_components::caps::{Structure, Value, ValueSet};
@@ -19,7 +20,8 @@ use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fabric::Granted;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
-use tickpipe_components::time::TimeBase;
+use tickpipe_components::seek::{Answer, Query, Seek};
+use tickpipe_components::time::{Segment, TimeBase};
 use tickpipe_components::video::{FrameMut, Layout, VideoInfo};
 use tickpipe_components::y4m::{
     Event, Facts, Header, MAX_FRAME_LINE_BYTES, MAX_HEADER_BYTES, ReadError, Reader,
@@ -27,6 +29,9 @@ use tickpipe_components::y4m::{
 
 /// The caps field that carries how a header was written, where that is not canonical.
 pub(super) const STYLE: &str = "y4m-style";
+
+/// Bytes of a `FRAME` line without parameters.
+const FRAME_LINE_BYTES: i64 = 6;
 
 /// Bytes of a block that it asks its source for.
 const BLOCK: usize = 1 << 16;
@@ -162,6 +167,9 @@ impl Element for Y4mDec {
             frame: None,
             layout: None,
             frames: 0,
+            data: None,
+            start: 0,
+            stop: None,
             odd: false,
             told: false,
         }))
@@ -178,6 +186,11 @@ struct Decoding {
     frame: Option<Granted>,
     layout: Option<Layout>,
     frames: u64,
+    /// Where in the file the first frame begins, once the header was read.
+    data: Option<i64>,
+    /// The frame that a seek goes on with, and the first that it leaves out.
+    start: u64,
+    stop: Option<u64>,
     /// A frame had parameters of its own, and whether that was told.
     odd: bool,
     told: bool,
@@ -204,6 +217,7 @@ impl Decoding {
                 Event::NeedInput => return Ok(Next::Block),
                 Event::Header => {
                     let header = self.reader.header().ok_or(Y4mError::Changed)?;
+                    self.data = i64::try_from(self.reader.position()).ok();
                     let now = caps_of(header)?;
                     if !self.caps.as_ref().is_some_and(|c| c.can_intersect(&now)) {
                         return Err(Y4mError::Changed.into());
@@ -213,6 +227,11 @@ impl Decoding {
                     let line = self.reader.frame_line();
                     self.odd |=
                         line.is_some_and(|l| l.odd().is_some() || l.interlacing().is_some());
+                }
+                Event::Payload { .. } if self.reader.frames() < self.start => {
+                    let rest = &bytes[self.used..];
+                    self.used += self.reader.skip(rest).map_err(Y4mError::from)?.used;
+                    self.frames = self.reader.frames();
                 }
                 Event::Payload { .. } => {
                     let (Some(frame), Some(layout)) = (&mut self.frame, &self.layout) else {
@@ -230,6 +249,20 @@ impl Decoding {
                 }
             }
         }
+    }
+
+    /// The unit of the stream's times: one frame.
+    fn frame_time(&self) -> Option<TimeBase> {
+        let rate = self.info.as_ref().and_then(|info| info.framerate);
+        rate.and_then(|(n, d)| TimeBase::of_rate(n, d))
+    }
+
+    /// Bytes from one frame to the next, where no frame has parameters of its own.
+    fn frame_bytes(&self) -> Option<i64> {
+        self.data?;
+        i64::try_from(self.reader.frame_bytes())
+            .ok()?
+            .checked_add(FRAME_LINE_BYTES)
     }
 
     fn emit(&mut self, process: &mut Process<'_>) {
@@ -251,6 +284,10 @@ impl Decoding {
 
     fn decode(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         while process.room(0) > 0 {
+            if self.stop.is_some_and(|stop| self.frames >= stop) {
+                process.finish();
+                break;
+            }
             let Some(item) = process.peek(0) else { break };
             let Some(block) = item.as_buffer() else {
                 process.next(0);
@@ -307,7 +344,57 @@ impl Work for Decoding {
         outcome
     }
 
+    fn plan_seek(&self, seek: &Seek) -> Result<Seeking, ElementError> {
+        let base = self.frame_time();
+        let (start, stop) = frames_of(seek, base)?;
+        let segment = Segment {
+            start,
+            stop,
+            time: start,
+            rate: seek.rate,
+            base: 0,
+            time_base: base.unwrap_or_default(),
+        };
+        // Before the header was read the frames before are read too, and left out.
+        let (Some(data), Some(bytes)) = (self.data, self.frame_bytes()) else {
+            return Ok(Seeking::Here(segment));
+        };
+        let byte = bytes.checked_mul(start).and_then(|b| b.checked_add(data));
+        let byte =
+            byte.ok_or_else(|| Y4mError::Unsupported(format!("frame {start} is too far")))?;
+        let upstream = Seek {
+            flush: seek.flush,
+            ..Seek::byte(byte)
+        };
+        Ok(Seeking::Through(upstream, segment))
+    }
+
+    fn seek(&mut self, seek: &Seek) {
+        let Ok((start, stop)) = frames_of(seek, self.frame_time()) else {
+            return;
+        };
+        self.start = start.unsigned_abs();
+        self.stop = stop.map(i64::unsigned_abs);
+        if let (Some(data), Some(bytes)) = (self.data, self.frame_bytes()) {
+            let byte = bytes.saturating_mul(start).saturating_add(data);
+            self.reader.go_to(self.start, byte.unsigned_abs());
+            self.frames = self.start;
+            self.used = 0;
+            self.layout = None;
+        }
+    }
+
+    fn position(&self) -> Option<(i64, TimeBase)> {
+        Some((i64::try_from(self.frames).ok()?, self.frame_time()?))
+    }
+
+    fn query(&self, query: &Query) -> Option<Answer> {
+        (*query == Query::Seeking).then_some(Answer::Seeking(true))
+    }
+
     fn state(&self, visitor: &mut dyn StateVisitor) {
+        visitor.unsigned("start", self.start);
+        visitor.unsigned("stop", self.stop.unwrap_or(u64::MAX));
         visitor.unsigned("position", self.reader.position());
         visitor.unsigned("used", self.used as u64);
         visitor.unsigned("frames", self.frames);

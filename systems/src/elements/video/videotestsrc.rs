@@ -7,9 +7,11 @@
 
 use super::pixels::{Pattern, PatternPainter};
 use crate::element::{
-    Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
+    Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Seeking,
+    Work,
 };
 use crate::elements::raw_video::{FORMATS, frame_pool, raw_video_caps, stream_info};
+use crate::elements::seeking::frames_of;
 use bevy_ecs::component::Component;
 use core::any::Any;
 use std::sync::Arc;
@@ -18,7 +20,8 @@ use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::property::Choice;
-use tickpipe_components::time::{Rounding, TimeBase};
+use tickpipe_components::seek::{Answer, Query, Seek};
+use tickpipe_components::time::{Rounding, Segment, TimeBase};
 use tickpipe_components::video::{FrameMut, VideoInfo};
 
 /// Settings of `videotestsrc`.
@@ -30,6 +33,8 @@ pub struct VideoTestSrc {
     pub num_buffers: i32,
     /// Starts the noise.
     pub seed: u64,
+    /// It gives pictures only in PLAYING.
+    pub is_live: bool,
 }
 
 impl Default for VideoTestSrc {
@@ -38,6 +43,7 @@ impl Default for VideoTestSrc {
             pattern: Pattern::Smpte,
             num_buffers: -1,
             seed: 0,
+            is_live: false,
         }
     }
 }
@@ -74,7 +80,6 @@ impl Element for VideoTestSrc {
         "flip",
         "foreground-color",
         "horizontal-speed",
-        "is-live",
         "k0",
         "kt",
         "kt2",
@@ -106,6 +111,12 @@ impl Element for VideoTestSrc {
                 "num-buffers",
                 "Pictures to make before the end; -1 for no end",
                 num_buffers
+            ),
+            crate::field!(
+                Bool,
+                "is-live",
+                "Give pictures only in PLAYING, each at its time unless the clock is `free`",
+                is_live
             ),
             crate::field!(
                 Int(0, i64::MAX),
@@ -162,8 +173,15 @@ impl Element for VideoTestSrc {
         Some(Arc::new(self.clone()))
     }
 
+    fn is_live(&self) -> bool {
+        self.is_live
+    }
+
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         Ok(Box::new(Painting {
+            live: self.is_live,
+            stop: None,
+            origin: 0,
             pattern: self.pattern,
             seed: self.seed,
             end: u64::try_from(self.num_buffers).ok(),
@@ -175,6 +193,10 @@ impl Element for VideoTestSrc {
 }
 
 struct Painting {
+    live: bool,
+    /// The first picture that a seek leaves out, and the first that it plays.
+    stop: Option<u64>,
+    origin: i64,
     pattern: Pattern,
     seed: u64,
     /// How many pictures there are in all.
@@ -183,6 +205,20 @@ struct Painting {
     index: u64,
     /// The time of the next picture, in frames of the rate that it has.
     pts: i64,
+}
+
+/// Whether a picture of a live source is due; if not, it waits for that.
+fn due(process: &mut Process<'_>, base: Option<TimeBase>, frames: i64) -> bool {
+    let Some(base) = base.filter(|_| !process.is_free()) else {
+        return true;
+    };
+    let at = base.convert(frames, TimeBase::NANOSECONDS, Rounding::Up);
+    let at = at.unwrap_or(i64::MAX);
+    if process.running_time() >= at {
+        return true;
+    }
+    process.wait_until_running(at);
+    false
 }
 
 /// The unit of the stream's times: one picture.
@@ -225,8 +261,12 @@ impl Work for Painting {
             return Ok(());
         };
         let base = frame_time(info);
-        let ended = |index: u64, end: Option<u64>| end.is_some_and(|end| index >= end);
-        while process.room(0) > 0 && !ended(self.index, self.end) {
+        let end = self.end.into_iter().chain(self.stop).min();
+        let ended = |index: u64| end.is_some_and(|end| index >= end);
+        while process.room(0) > 0 && !ended(self.index) {
+            if self.live && !due(process, base, self.pts - self.origin) {
+                return Ok(());
+            }
             let Some(mut buffer) = process.acquire() else {
                 break;
             };
@@ -254,15 +294,59 @@ impl Work for Painting {
             self.pts += 1;
             process.push(0, buffer);
         }
-        if ended(self.index, self.end) {
+        if ended(self.index) {
             process.finish();
         }
         Ok(())
     }
 
+    fn plan_seek(&self, seek: &Seek) -> Result<Seeking, ElementError> {
+        let base = self.stream.as_ref().and_then(|(info, _)| frame_time(info));
+        let (start, stop) = frames_of(seek, base)?;
+        let base = base.unwrap_or_default();
+        Ok(Seeking::Here(Segment {
+            start,
+            stop,
+            time: start,
+            rate: seek.rate,
+            base: 0,
+            time_base: base,
+        }))
+    }
+
+    fn seek(&mut self, seek: &Seek) {
+        let base = self.stream.as_ref().and_then(|(info, _)| frame_time(info));
+        if let Ok((start, stop)) = frames_of(seek, base) {
+            self.index = start.unsigned_abs();
+            (self.pts, self.origin) = (start, start);
+            self.stop = stop.map(i64::unsigned_abs);
+        }
+    }
+
+    fn position(&self) -> Option<(i64, TimeBase)> {
+        let base = self.stream.as_ref().and_then(|(info, _)| frame_time(info));
+        base.map(|base| (self.pts, base))
+    }
+
+    fn query(&self, query: &Query) -> Option<Answer> {
+        let base = self
+            .stream
+            .as_ref()
+            .and_then(|(info, _)| frame_time(info))?;
+        match query {
+            Query::Duration => {
+                let end = i64::try_from(self.end?).ok()?;
+                Some(Answer::Duration(end, base))
+            }
+            Query::Seeking => Some(Answer::Seeking(true)),
+            Query::Custom(_) => None,
+        }
+    }
+
     fn state(&self, visitor: &mut dyn StateVisitor) {
         visitor.unsigned("index", self.index);
         visitor.unsigned("end", self.end.unwrap_or(u64::MAX));
+        visitor.unsigned("stop", self.stop.unwrap_or(u64::MAX));
         visitor.signed("pts", self.pts);
     }
 }

@@ -30,6 +30,13 @@ pub(super) fn gates(look: &Look<'_>) -> Checked {
             (false, true) => lane.gate == all.1,
             (false, false) => lane.gate == Gate::Open,
         };
+        // What is flushed stands still; a source that is live gives nothing in PAUSED; and of a step
+        // that failed some elements are beyond the pipeline.
+        let live = lane.live && pipeline == State::Paused && lane.gate == Gate::Closed;
+        let gate = gate || live || lane.gate == Gate::Flushing;
+        if p.change_failed {
+            continue;
+        }
         let state = state_of(node.entity);
         if !gate || state != pipeline {
             let text = format!(

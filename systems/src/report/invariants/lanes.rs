@@ -131,7 +131,7 @@ fn counters(look: &Look<'_>, l: usize, input: &Input, output: &Output) -> Checke
     // Who is done drops what is sent to it, and counts that for all its pads together.
     let right = match look.p.lanes[l].done {
         true => emitted >= taken + queued && (output.eos || !end_is_there),
-        false => emitted == taken + queued && output.eos == end_is_there,
+        false => emitted == taken + queued + input.discarded && output.eos == end_is_there,
     };
     if right {
         return Ok(());

@@ -1,0 +1,222 @@
+//! Discards what is under way in a part of a graph, at once.
+//!
+//! Nothing stale comes after it: queues, what elements keep, and synchronisers are empty when it is
+//! done, and all buffers that were in them are home. Changes of caps stay in order, for they hold on.
+//! It may touch lanes, reference counts and elements at work.
+
+use crate::pipelines::PipelineWorks;
+use smallvec::SmallVec;
+use tickpipe_components::fabric::{Gate, Item, Lane, PipelineFabric, Progress};
+use tickpipe_components::id::BufferId;
+use tickpipe_components::occurrence::{Deed, Reason};
+
+/// From where on it is discarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// What this element holds, and all behind it.
+    Element(u32),
+    /// All behind this element.
+    Behind(u32),
+}
+
+/// Which lanes lie behind the origins, and which of their sink pads.
+struct Reach {
+    /// By lane: it is flushed.
+    lanes: Vec<bool>,
+}
+
+impl Reach {
+    fn of(p: &PipelineFabric, origins: &[Origin]) -> Reach {
+        let mut lanes = vec![false; p.lanes.len()];
+        let mut emits = vec![false; p.lanes.len()];
+        for origin in origins {
+            match *origin {
+                Origin::Element(lane) => {
+                    lanes[lane as usize] = true;
+                    emits[lane as usize] = true;
+                }
+                Origin::Behind(lane) => emits[lane as usize] = true,
+            }
+        }
+        for (at, lane) in p.lanes.iter().enumerate() {
+            if lane.inputs.iter().any(|i| emits[i.from.0.index()]) {
+                lanes[at] = true;
+                emits[at] = true;
+            }
+        }
+        Reach { lanes }
+    }
+
+    fn has(&self, lane: usize) -> bool {
+        self.lanes.get(lane).copied().unwrap_or_default()
+    }
+}
+
+/// Discards all behind the origins. Who feeds it from outside and has ended ends again.
+pub(crate) fn discard(p: &mut PipelineFabric, works: &mut PipelineWorks, origins: &[Origin]) {
+    let reach = Reach::of(p, origins);
+    let mut emits = reach.lanes.clone();
+    for origin in origins {
+        if let Origin::Behind(lane) = *origin {
+            emits[lane as usize] = true;
+        }
+    }
+    for lane in (0..p.lanes.len()).filter(|&l| reach.has(l)) {
+        let inputs = p.lanes[lane].inputs.iter();
+        let flushed = inputs.map(|i| emits[i.from.0.index()]);
+        let pads: SmallVec<[usize; 4]> = flushed.enumerate().filter(|f| f.1).map(|f| f.0).collect();
+        let fault = works.slots.get(lane).is_some_and(|s| s.fault.is_some());
+        empty_lane(p, lane, &pads, fault);
+        if let Some(slot) = works.slots.get_mut(lane) {
+            slot.work.flush(&pads);
+        }
+    }
+    // An end that was discarded comes again, where who sent it is not flushed itself.
+    for lane in 0..p.lanes.len() {
+        if !reach.has(lane) {
+            continue;
+        }
+        for pad in 0..p.lanes[lane].inputs.len() {
+            let (from, at) = p.lanes[lane].inputs[pad].from;
+            let ended = p.lanes[from.index()].outputs[at as usize].eos;
+            let input = &mut p.lanes[lane].inputs[pad];
+            let there = input.eos || input.queue.iter().any(|item| item == Item::EOS);
+            if ended && !there {
+                input.queue.push(Item::EOS);
+            }
+        }
+    }
+    for lane in 0..p.lanes.len() as u32 {
+        p.touch(lane);
+    }
+    count_live(p);
+}
+
+/// Counts the sinks that are not at their end; a run that had ended goes on if there is one.
+pub(crate) fn count_live(p: &mut PipelineFabric) {
+    let live = |s: &&u32| !p.lanes[**s as usize].done;
+    p.live_sinks = p.sinks.iter().filter(live).count() as u32;
+    let at_rest = matches!(p.progress, Progress::Ended | Progress::Stalled);
+    if at_rest && p.live_sinks > 0 {
+        p.progress = Progress::Running;
+    }
+}
+
+/// Lets go of what stands in a lane's flushed queues and what it keeps; it can work again.
+fn empty_lane(p: &mut PipelineFabric, lane: usize, pads: &[usize], fault: bool) {
+    let mut gone: Vec<_> = Vec::new();
+    let l = &mut p.lanes[lane];
+    for &pad in pads {
+        let input = &mut l.inputs[pad];
+        let mut caps: SmallVec<[Item; 2]> = SmallVec::new();
+        while let Some(item) = input.queue.pop() {
+            if let Some(buffer) = item.as_buffer() {
+                input.discarded += 1;
+                gone.push(buffer);
+            } else if let Some(number) = item.as_event() {
+                p.events.remove(number);
+                l.marked -= 1;
+            } else if item != Item::EOS {
+                caps.push(item);
+            }
+        }
+        for item in caps {
+            input.queue.push(item);
+        }
+        input.eos = false;
+    }
+    if let Some(sync) = &mut l.sync {
+        sync.flush(pads, &mut |buffer| gone.push(buffer));
+        if let Some(switch) = l.changes.as_mut().and_then(|c| c.switch.as_mut()) {
+            switch.sets = 0;
+        }
+    }
+    gone.extend(l.kept.drain(..).map(|k| k.buffer));
+    while let Some(filling) = l.filling.pop() {
+        p.buffers.memory[filling.buffer.index()] = Some(filling.memory);
+        gone.push(filling.buffer);
+    }
+    let sink = l.is_sink();
+    l.tally.add(Reason::Flush, Deed::Dropped, gone.len() as u64);
+    l.dropped += gone.len() as u64;
+    for output in &mut l.outputs {
+        output.eos &= fault;
+    }
+    l.done = fault;
+    l.late &= !sink;
+    (l.wake_at, l.awaits) = (None, None);
+    (l.device, l.ending, l.again) = (false, false, false);
+    let touched = &mut p.touched;
+    for buffer in gone {
+        let known = p.buffers.release(buffer, |lane| touched.insert(lane.0));
+        debug_assert_eq!(known, Ok(()), "a buffer that nobody holds was in a queue");
+    }
+}
+
+/// Makes elements end that had not, without another buffer: the end is in the queues behind them.
+pub(crate) fn end(p: &mut PipelineFabric, lanes: &[u32]) {
+    for &lane in lanes {
+        let l = &mut p.lanes[lane as usize];
+        l.done = true;
+        let first = |o: &mut tickpipe_components::fabric::Output| {
+            (!core::mem::replace(&mut o.eos, true)).then_some(o.to)
+        };
+        let ends: SmallVec<[_; 2]> = l.outputs.iter_mut().filter_map(first).collect();
+        for (to, pad) in ends {
+            p.lanes[to.index()].inputs[pad as usize]
+                .queue
+                .push(Item::EOS);
+            p.touch(to.0);
+        }
+        p.touch(lane);
+    }
+}
+
+/// Refuses what comes behind the origins, or takes it again.
+pub(crate) fn set_flushing(p: &mut PipelineFabric, origins: &[Origin], flushing: bool) {
+    let reach = Reach::of(p, origins);
+    let (source_gate, sink_gate) = (p.source_gate, p.sink_gate);
+    for (lane, l) in p
+        .lanes
+        .iter_mut()
+        .enumerate()
+        .filter(|(l, _)| reach.has(*l))
+    {
+        l.gate = match flushing {
+            true => Gate::Flushing,
+            false => gate_of(l, source_gate, sink_gate),
+        };
+        p.touched.insert(lane as u32);
+    }
+}
+
+/// All that is in flight goes home, and nothing works any more.
+pub(crate) fn let_go(p: &mut PipelineFabric) {
+    for lane in 0..p.lanes.len() {
+        let pads: SmallVec<[usize; 4]> = (0..p.lanes[lane].inputs.len()).collect();
+        empty_lane(p, lane, &pads, true);
+        // Of a tick that was broken off there is nothing: this is between two.
+        let l = &mut p.lanes[lane];
+        debug_assert!(
+            l.granted.is_empty() && l.borrowed.is_empty(),
+            "between two ticks"
+        );
+    }
+}
+
+/// What a lane's gate is by its pipeline's state.
+pub(crate) fn gate_of(lane: &Lane, source: Gate, sink: Gate) -> Gate {
+    match (lane.inputs.is_empty(), lane.is_sink()) {
+        (true, _) => source,
+        (_, true) => sink,
+        _ => Gate::Open,
+    }
+}
+
+/// What comes to an element that is flushed is refused, and counted.
+pub(crate) fn refuse(lane: &mut Lane, pad: usize, buffer: BufferId) {
+    lane.inputs[pad].discarded += 1;
+    lane.dropped += 1;
+    lane.tally.add(Reason::Flush, Deed::Dropped, 1);
+    lane.released.push(buffer);
+}
