@@ -14,6 +14,9 @@ use tickpipe_components::graph::{Direction, Pad, PadLink, Pads};
 use tickpipe_components::property::PropertyError;
 use tickpipe_systems::element::{RegistryError, SetOutcome};
 
+#[cfg(test)]
+mod tests;
+
 /// What is wrong with a launch text, and where.
 #[derive(Debug, Error)]
 pub enum LaunchGraphError {
@@ -53,6 +56,14 @@ impl LaunchGraphError {
                     ),
                     BuildError::Property { error, .. } => {
                         let help = match error {
+                            PropertyError::Unknown { element, .. }
+                                if bin_factory(element).is_some() =>
+                            {
+                                let facts = bin_factory(element).into_iter();
+                                let names = facts.flat_map(FactoryFacts::properties);
+                                let names: Vec<&str> = names.map(|fact| fact.name).collect();
+                                Some(format!("a {element} has: {}", names.join(", ")))
+                            }
                             PropertyError::Unknown {
                                 element, closest, ..
                             } => Some(match closest {
@@ -118,7 +129,7 @@ impl Engine {
             .map(|w| launch::render_warning(text, w))
             .collect();
         let pipeline = self.create_pipeline(name);
-        let bins = self.make_bins(pipeline, &description, &mut warnings)?;
+        let bins = self.make_bins(pipeline, &description, text, &mut warnings)?;
         let mut elements = Vec::with_capacity(description.elements.len());
         for (i, spec) in description.elements.iter().enumerate() {
             let build = |span| move |error| built_wrong(error, span);
@@ -182,7 +193,7 @@ impl Engine {
                 wrong(self, error, property.value_span)
             }
             (Ok(_), Some((fact, Err(why)))) => {
-                let error = not_read(fact, why, property);
+                let error = not_read(fact, why, property, text);
                 wrong(self, error, property.value_span)
             }
             (Ok(SetOutcome::Set), _) => Ok(None),
@@ -223,6 +234,7 @@ impl Engine {
         &mut self,
         pipeline: PipelineHandle,
         description: &Description,
+        text: &str,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<Entity>, LaunchGraphError> {
         let mut bins: Vec<Entity> = Vec::with_capacity(description.bins.len());
@@ -254,7 +266,7 @@ impl Engine {
                     return wrong(error, property.key_span);
                 };
                 if let Err(why) = fact.read(&property.value) {
-                    return wrong(not_read(fact, why, property), property.value_span);
+                    return wrong(not_read(fact, why, property, text), property.value_span);
                 }
                 warnings.push(ignored(&spec.factory, &property.key));
             }
@@ -398,7 +410,8 @@ pub(crate) fn member(description: &Description, bin: usize, path: &str) -> Optio
     None
 }
 
-/// Reads a property's text as GStreamer does, which knows no single quotes but in text.
+/// Reads a property's text as GStreamer does, which takes no single quotes off. (Here they are, from
+/// a text.)
 pub(crate) fn read_as_gstreamer(
     fact: &Fact,
     property: &PropertySpec,
@@ -407,7 +420,13 @@ pub(crate) fn read_as_gstreamer(
     let span = property.value_span;
     let quoted = |raw: &str| raw.starts_with('\'') && property.key_span != span;
     let single = text.get(span.start..span.end).is_some_and(quoted);
-    match single && fact.kind != Kind::Text {
+    let broken = |raw: &str| property.key_span != span && launch::is_broken_text(raw);
+    let is_text = fact.kind == Kind::Text;
+    let bad = match is_text {
+        true => text.get(span.start..span.end).is_some_and(broken),
+        false => single,
+    };
+    match bad {
         true => Err(NotRead::Refused),
         false => fact.read(&property.value),
     }
@@ -425,15 +444,25 @@ fn normal_text(value: &GstValue) -> Option<String> {
 }
 
 /// Why a text is refused that GStreamer refuses.
-fn not_read(fact: &'static Fact, why: NotRead, property: &PropertySpec) -> PropertyError {
-    let (name, value) = (fact.name, property.value.clone());
+fn not_read(
+    fact: &'static Fact,
+    why: NotRead,
+    property: &PropertySpec,
+    text: &str,
+) -> PropertyError {
+    let span = property.value_span;
+    // With its single quotes, which are what is wrong.
+    let raw = text.get(span.start..span.end);
+    let raw = raw.filter(|raw| raw.starts_with('\''));
+    let value = raw.unwrap_or(&property.value).to_owned();
+    let name = fact.name;
     let expected = match fact.kind {
         Kind::Truth => "true or false",
         Kind::Int | Kind::Uint | Kind::Int64 | Kind::Uint64 => "a whole number",
         Kind::Float | Kind::Double => "a number in its range",
         Kind::Choice(_) => "one of its names",
         Kind::Flags(_) => "names joined by `+`",
-        Kind::Text => "text",
+        Kind::Text => "text, with two double quotes around it or none",
         Kind::Caps => "caps",
     };
     match (why, fact.range) {

@@ -103,23 +103,28 @@ fn value_end(text: &str, place: usize) -> usize {
     place + run.max(quoted(bytes).unwrap_or(0))
 }
 
-/// Length of the quoted text at the start, both quotes included, if it is closed.
+/// Length of the quoted text at the start, both quotes included, if it is closed: by a quote without
+/// a backslash before it, or, where none comes, by the last double one with it.
 fn quoted(bytes: &[u8]) -> Option<usize> {
     let quote = *bytes.first()?;
     if quote != b'"' && quote != b'\'' {
         return None;
     }
     let mut escaped = false;
+    let mut last = None;
     for (place, &byte) in bytes.iter().enumerate().skip(1) {
         if escaped {
             escaped = false;
+            if byte == quote && quote == b'"' {
+                last = Some(place + 1);
+            }
         } else if byte == b'\\' {
             escaped = true;
         } else if byte == quote {
             return Some(place + 1);
         }
     }
-    None
+    last
 }
 
 /// The caps between a link's mark and the next, and the place after that next mark: a media type

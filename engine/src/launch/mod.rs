@@ -34,6 +34,7 @@ pub use describe::{
 pub use error::{LaunchError, LaunchErrorKind};
 pub use parse::parse;
 pub use render::{render, render_warning};
+pub(crate) use value::is_broken_text;
 pub use value::join_arguments;
 pub use write::{NotExpressible, to_text};
 

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::closest;
-use super::describe::{Description, End, LinkSpec, PadName, Span, automatic_names};
+use super::describe::{
+    Description, End, LinkSpec, PadName, Span, Warning, WarningKind, automatic_names,
+};
 use super::error::{LaunchError, LaunchErrorKind as Kind};
 use super::value::short;
 
@@ -40,6 +42,12 @@ pub(super) fn resolve(mut out: Description, raw: Vec<RawLink>) -> Result<Descrip
         let to = names.end(&out, link.to)?;
         // Through a filter it is a loop of two, which is for the graph to judge.
         if from.element == to.element && link.filter.is_none() {
+            if link.all {
+                // It links what can be linked.
+                let (kind, span) = (WarningKind::NothingLinked, link.span);
+                out.warnings.push(Warning { kind, span });
+                continue;
+            }
             return Err(LaunchError::new(Kind::LinkToSelf, link.span));
         }
         let (all, span) = (link.all, link.span);

@@ -15,6 +15,10 @@ pub(super) fn short(text: &str) -> String {
 /// behind it, but not between double quotes that are left. What then still is a text in double
 /// quotes loses them too, with `\ooo` an octal byte, as GStreamer reads strings.
 pub(super) fn value(raw: &str) -> (String, bool) {
+    // A lone quote is a pair of quotes around nothing.
+    if raw == "\"" {
+        return (String::new(), true);
+    }
     let strip = |quote: char| {
         let inner = raw.strip_prefix(quote)?.strip_suffix(quote)?;
         (raw.len() >= 2).then_some(inner)
@@ -23,6 +27,19 @@ pub(super) fn value(raw: &str) -> (String, bool) {
     let open = stripped.is_none() && raw.starts_with(['"', '\'']);
     let plain = unescape(stripped.unwrap_or(raw));
     (unwrap_string(&plain).unwrap_or(plain), open)
+}
+
+/// Whether what is left of a written value without its quotes and escapes begins and ends with a
+/// double quote, and is no text in them: GStreamer has no such text.
+pub(crate) fn is_broken_text(raw: &str) -> bool {
+    if raw.starts_with('\'') || raw == "\"" {
+        return false;
+    }
+    let inner = raw
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let plain = unescape(inner.unwrap_or(raw));
+    plain.starts_with('"') && plain.ends_with('"') && unwrap_string(&plain).is_none()
 }
 
 /// Takes the escapes off, except between double quotes.

@@ -237,6 +237,8 @@ fn values() {
         (r#""\"\\141\"""#, "a"),
         (r#""\"a\" b""#, r#""a" b"#),
         ("\"a\tb\nc\"", "a\tb\nc"),
+        (r#"""#, ""),
+        (r#""a, \""#, "a, "),
         // Wider than GStreamer, which keeps the quotes.
         ("'a b'", "a b"),
         (r"'a\'b'", "a'b"),
