@@ -66,6 +66,8 @@ pub enum Code {
     Fewer,
     /// A buffer did not come back for a long time.
     NotReturned,
+    /// It came, or would come, after its time.
+    Late,
     /// Something that always holds does not.
     Invariant,
 }
@@ -109,7 +111,7 @@ names!(Code:
     Damaged = "damaged", Unsupported = "unsupported", NoTimestamp = "no-timestamp",
     NotNegotiated = "not-negotiated", Refused = "refused", NotLinked = "not-linked",
     Loop = "loop", Stalled = "stalled", Fewer = "fewer", NotReturned = "not-returned",
-    Invariant = "invariant",
+    Late = "late", Invariant = "invariant",
 );
 
 /// An element's failure. The detail says the rest, and is rendered where the failure is shown.

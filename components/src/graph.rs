@@ -10,7 +10,7 @@
 //! | pool | [`PoolOf`] |
 //! | buffer | [`BufferSlot`](crate::buffer::BufferSlot), [`OfPipeline`] |
 //! | clock | [`Clock`], [`OfPipeline`] |
-//! | bus | [`Bus`](crate::message::Bus), [`OfPipeline`] |
+//! | bus | [`Bus`](crate::bus::Bus), [`OfPipeline`] |
 
 use crate::caps::Caps;
 use crate::id::{ElementId, LaneId, LinkId, PipelineId, PoolId};

@@ -6,6 +6,7 @@
 //! [`fabric`].
 
 pub mod buffer;
+pub mod bus;
 pub mod caps;
 pub mod closest;
 pub mod digest;

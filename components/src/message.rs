@@ -1,10 +1,9 @@
-//! Messages on a pipeline's bus: where, what and why, never prose.
+//! Messages on a pipeline's [bus](crate::bus): where, what and why, never prose.
 
 use crate::fault::{Code, Domain};
 use crate::id::ElementId;
 use crate::occurrence::Occurrence;
 use crate::state::State;
-use std::collections::VecDeque;
 
 bitflags::bitflags! {
     /// Kinds of messages, as a mask to wait with.
@@ -106,91 +105,12 @@ pub struct Message {
     pub kind: MessageKind,
 }
 
-/// A pipeline's bus: a bounded queue, oldest first. What does not fit is counted, never waited
-/// for; errors and the end of the stream always fit (they take the place of the oldest other).
-#[derive(bevy_ecs::component::Component, Clone, Debug)]
-pub struct Bus {
-    queue: VecDeque<Message>,
-    capacity: usize,
-    lost: u64,
-}
-
-impl Bus {
-    /// An empty bus for `capacity` messages (at least 1).
-    pub fn new(capacity: usize) -> Bus {
-        let capacity = capacity.max(1);
-        Bus {
-            queue: VecDeque::with_capacity(capacity),
-            capacity,
-            lost: 0,
+impl Message {
+    /// The bit of its kind: a change of state of an element by itself has one of its own.
+    pub fn mask(&self) -> MessageMask {
+        match (self.kind, self.element) {
+            (MessageKind::StateChanged(_), Some(_)) => MessageMask::ELEMENT_STATE,
+            _ => self.kind.mask(),
         }
-    }
-
-    /// Adds a message. On a full bus a message of a kind other than error, stall and EOS is
-    /// lost; one of those kinds takes the place of the oldest other one, or of the oldest.
-    pub fn post(&mut self, message: Message) {
-        let vital = MessageMask::ERROR | MessageMask::EOS | MessageMask::STALLED;
-        if self.queue.len() >= self.capacity {
-            self.lost += 1;
-            if !vital.contains(message.kind.mask()) {
-                return;
-            }
-            let victim = self
-                .queue
-                .iter()
-                .position(|m| !vital.contains(m.kind.mask()))
-                .unwrap_or(0);
-            self.queue.remove(victim);
-        }
-        self.queue.push_back(message);
-    }
-
-    /// Takes the oldest message of a kind in `mask`; those before it stay.
-    pub fn pop(&mut self, mask: MessageMask) -> Option<Message> {
-        let at = self
-            .queue
-            .iter()
-            .position(|m| mask.contains(m.kind.mask()))?;
-        self.queue.remove(at)
-    }
-
-    /// How many messages found no place.
-    pub fn lost(&self) -> u64 {
-        self.lost
-    }
-
-    /// Forgets all messages.
-    pub fn clear(&mut self) {
-        self.queue.clear();
-        self.lost = 0;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn message(tick: u64, kind: MessageKind) -> Message {
-        Message {
-            tick,
-            element: None,
-            kind,
-        }
-    }
-
-    #[test]
-    fn a_full_bus_keeps_what_matters() {
-        let mut bus = Bus::new(2);
-        let odd = MessageKind::Warning(Domain::Stream, Code::Damaged);
-        bus.post(message(0, MessageKind::Eos));
-        bus.post(message(1, odd));
-        bus.post(message(2, odd));
-        assert_eq!(bus.lost(), 1);
-        bus.post(message(3, MessageKind::Error(Domain::Flow, Code::Failed)));
-        assert_eq!(bus.lost(), 2);
-        assert_eq!(bus.pop(MessageMask::WARNING), None);
-        assert_eq!(bus.pop(MessageMask::ERROR).map(|m| m.tick), Some(3));
-        assert_eq!(bus.pop(MessageMask::all()).map(|m| m.tick), Some(0));
-        assert_eq!(bus.pop(MessageMask::all()), None);
     }
 }

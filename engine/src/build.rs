@@ -5,14 +5,14 @@ use bevy_ecs::entity::Entity;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use thiserror::Error;
+use tickpipe_components::bus::Bus;
 use tickpipe_components::fabric::{Fabric, PipelineFabric};
 use tickpipe_components::graph::{
-    Bin, Clock, ClockMode, Direction, Element, Members, OfPipeline, Pad, PadCaps, PadLink, Pads,
-    Parent, Pipeline, Presence, Target,
+    Bin, Clock, ClockMode, Direction, DownOrder, Element, Members, OfPipeline, Pad, PadCaps,
+    PadLink, Pads, Parent, Pipeline, Presence, Target,
 };
 use tickpipe_components::id::{ElementId, PipelineId};
 use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
-use tickpipe_components::message::Bus;
 use tickpipe_components::property::{PropertyError, PropertyValue};
 use tickpipe_components::state::State;
 use tickpipe_systems::command::{Action, Actions};
@@ -111,6 +111,7 @@ impl Engine {
             pipeline,
             Members::default(),
             Target::default(),
+            DownOrder::default(),
             State::Ready,
             Known::default(),
         );

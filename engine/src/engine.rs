@@ -1,5 +1,6 @@
 //! The engine: a world, the schedule of the tick, and the threads that it may use.
 
+use crate::subscribe::Handler;
 use bevy_ecs::schedule::{
     IntoScheduleConfigs, LogLevel, Schedule, ScheduleBuildSettings, SingleThreadedExecutor,
 };
@@ -65,8 +66,10 @@ pub struct Engine {
     pub(crate) world: World,
     schedule: Schedule,
     threads: Option<rayon::ThreadPool>,
-    /// When pipelines with a `wall` clock began to play.
+    /// Of playing pipelines with a `wall` clock: when their clock was 0.
     pub(crate) wall_start: BTreeMap<PipelineId, Instant>,
+    /// Those who want messages as they come.
+    pub(crate) handlers: Vec<Handler>,
 }
 
 impl Engine {
@@ -111,6 +114,7 @@ impl Engine {
             schedule: schedule(options.shuffle_seed, checking),
             threads,
             wall_start: BTreeMap::new(),
+            handlers: Vec::new(),
         })
     }
 
@@ -151,8 +155,11 @@ impl Engine {
 
     /// Advances some pipelines by one tick.
     pub(crate) fn tick_window(&mut self, window: Range<usize>) {
-        self.world.resource_mut::<Fabric>().window = window;
+        self.world.resource_mut::<Fabric>().window = window.clone();
         self.schedule.run(&mut self.world);
+        if !self.handlers.is_empty() {
+            self.handle_messages(&window);
+        }
     }
 
     /// Runs `f` where parallel work of a tick costs no allocation: inside the pool of threads.

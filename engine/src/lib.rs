@@ -5,6 +5,7 @@ pub mod launch;
 
 mod build;
 mod conflict;
+mod control;
 mod engine;
 mod from_launch;
 mod gstreamer;
@@ -14,9 +15,11 @@ mod plan;
 mod report;
 mod run;
 mod stall;
+mod subscribe;
 
 pub use build::{BuildError, ElementHandle, PipelineHandle};
 pub use conflict::ConflictReport;
+pub use control::{ChangeResult, ElementLatency, Shown, StateChange};
 pub use engine::{Engine, EngineError, EngineOptions};
 pub use from_launch::LaunchGraphError;
 pub use inspect::{BufferView, Holder};
@@ -31,15 +34,19 @@ pub use stall::{
     Cause, ChainReport, ChangeReport, HolderReport, QueuedReport, StallReport, SuggestionReport,
     WaitReport,
 };
+pub use subscribe::{Requests, Subscription};
 
 pub use tickpipe_components as components;
 pub use tickpipe_systems as systems;
 
-pub use tickpipe_components::graph::ClockMode;
+pub use tickpipe_components::bus::{Filter, WhenFull};
+pub use tickpipe_components::graph::{ClockMode, DownOrder};
 pub use tickpipe_components::limits::{Limit, Limits};
 pub use tickpipe_components::message::{Message, MessageKind, MessageMask};
 pub use tickpipe_components::property::{PropertyError, PropertyValue};
+pub use tickpipe_components::seek::{Answer, Flush, Query, Seek, SeekFormat};
 pub use tickpipe_components::state::State;
+pub use tickpipe_systems::command::seek::SeekError;
 
 /// `docs/buffers.md`, whose code is tested with that of the README.
 #[cfg(doctest)]

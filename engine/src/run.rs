@@ -6,10 +6,11 @@ use crate::report::{Report, Verdict};
 use core::ops::Range;
 use std::time::{Duration, Instant};
 use thiserror::Error;
+use tickpipe_components::bus::Bus;
 use tickpipe_components::fabric::{Fabric, Lane, PipelineFabric, Progress};
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::graph::{Clock, ClockMode, Pipeline};
-use tickpipe_components::message::{Bus, Message, MessageKind, MessageMask};
+use tickpipe_components::message::{Message, MessageKind, MessageMask};
 use tickpipe_components::readiness::Readiness;
 use tickpipe_components::state::State;
 use tickpipe_systems::command::{Action, Actions};
@@ -81,20 +82,33 @@ impl Engine {
         pipeline: PipelineHandle,
         mask: MessageMask,
     ) -> Result<Message, WaitError> {
-        self.on_threads(|engine| {
+        self.wait_until(pipeline, |engine| engine.next_message(pipeline, mask))
+    }
+
+    /// Runs ticks of the pipeline until `ready` has something.
+    pub(crate) fn wait_until<T: Send>(
+        &mut self,
+        pipeline: PipelineHandle,
+        mut ready: impl FnMut(&mut Engine) -> Option<T> + Send,
+    ) -> Result<T, WaitError> {
+        self.on_threads(move |engine| {
             loop {
-                if let Some(message) = engine.next_message(pipeline, mask) {
-                    return Ok(message);
+                if let Some(found) = ready(engine) {
+                    return Ok(found);
                 }
                 if engine.at_rest(pipeline) {
-                    return Err(WaitError {
-                        state: engine.state(pipeline),
-                        progress: engine.progress(pipeline),
-                    });
+                    return Err(engine.wait_error(pipeline));
                 }
                 engine.step(pipeline);
             }
         })
+    }
+
+    fn wait_error(&self, pipeline: PipelineHandle) -> WaitError {
+        WaitError {
+            state: self.state(pipeline),
+            progress: self.progress(pipeline),
+        }
     }
 
     /// Runs ticks until the pipeline is in the state that was asked for.
@@ -112,11 +126,9 @@ impl Engine {
                 if engine.state(pipeline) == state && !engine.changing(pipeline) {
                     return Ok(());
                 }
-                if engine.at_rest(pipeline) {
-                    return Err(WaitError {
-                        state: engine.state(pipeline),
-                        progress: engine.progress(pipeline),
-                    });
+                let failed = engine.fabric(pipeline).is_some_and(|p| p.change_failed);
+                if failed || engine.at_rest(pipeline) {
+                    return Err(engine.wait_error(pipeline));
                 }
             }
         })
@@ -156,6 +168,9 @@ impl Engine {
                     observer.tick(p);
                 }
                 let tick = engine.fabric(pipeline).map_or(0, |p| p.tick);
+                if engine.fabric(pipeline).is_some_and(|p| p.change_failed) {
+                    return Verdict::Failed;
+                }
                 match engine.progress(pipeline) {
                     Progress::Ended => return Verdict::Done,
                     Progress::Failed => return Verdict::Failed,
@@ -260,26 +275,48 @@ impl Engine {
     /// One tick of one pipeline; with a `wall` clock, at its time.
     pub(crate) fn step(&mut self, pipeline: PipelineHandle) {
         let index = pipeline.id.index();
+        let wall = self.clock(pipeline) == ClockMode::Wall;
+        if wall {
+            self.follow_wall(pipeline);
+        }
         let before = self.fabric(pipeline).map_or(0, |p| p.now);
         self.tick_window(index..index + 1);
-        let now = self.fabric(pipeline).map_or(0, |p| p.now);
-        if self.clock(pipeline) != ClockMode::Wall {
-            return;
+        if wall {
+            self.wait_for_wall(pipeline, before);
         }
-        // Virtual 0 is when the pipeline first went to PLAYING after READY.
+    }
+
+    /// What really passed since the pipeline began to play counts, also where it could not keep up.
+    fn follow_wall(&mut self, pipeline: PipelineHandle) {
+        let Some(start) = self.wall_start.get(&pipeline.id) else {
+            return;
+        };
+        let passed = i64::try_from(start.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        if let Some(p) = self.fabric_mut(pipeline)
+            && passed > p.now
+        {
+            p.now = passed;
+            tickpipe_systems::advance::wake_due(p);
+        }
+    }
+
+    /// The clock runs in PLAYING only; where it jumped to the next deadline, that is waited for.
+    fn wait_for_wall(&mut self, pipeline: PipelineHandle, before: i64) {
         if self.state(pipeline) != State::Playing {
-            if self.state(pipeline) == State::Ready {
-                self.wall_start.remove(&pipeline.id);
-            }
+            self.wall_start.remove(&pipeline.id);
             return;
         }
-        let start = *self
-            .wall_start
-            .entry(pipeline.id)
-            .or_insert_with(Instant::now);
-        let due = Duration::from_nanos(now.unsigned_abs());
+        let now = self.fabric(pipeline).map_or(0, |p| p.now);
+        // Its clock was 0 so long ago: what it was paused for does not count.
+        let passed = |ns: i64| Duration::from_nanos(ns.unsigned_abs());
+        let begin = || {
+            Instant::now()
+                .checked_sub(passed(before))
+                .unwrap_or_else(Instant::now)
+        };
+        let start = *self.wall_start.entry(pipeline.id).or_insert_with(begin);
         if now > before
-            && let Some(left) = due.checked_sub(start.elapsed())
+            && let Some(left) = passed(now).checked_sub(start.elapsed())
         {
             std::thread::sleep(left);
         }

@@ -3,6 +3,7 @@
 use super::change::Changes;
 use super::events::Signals;
 use super::ring::{Item, Ring};
+use super::timing::SinkTiming;
 use crate::buffer::BufferMeta;
 use crate::event::Event;
 use crate::fault::{Code, Domain};
@@ -174,6 +175,8 @@ pub struct Lane {
     pub heavy: bool,
     /// Buffers wait here for their running time.
     pub timed: bool,
+    /// How a sink keeps time.
+    pub timing: Option<Box<SinkTiming>>,
     /// A sink that PAUSED does not wait for: it was linked in PAUSED, or knows that nothing comes.
     pub late: bool,
     /// A sink in PAUSED has shown what it holds.
@@ -235,6 +238,7 @@ impl Lane {
             in_place: false,
             heavy: false,
             timed: false,
+            timing: None,
             late: false,
             shows: false,
             live: false,

@@ -13,6 +13,7 @@ mod marks;
 mod pools;
 mod ring;
 mod table;
+mod timing;
 
 pub use change::{Changes, Due, NewMemory, Switch};
 pub use events::{Events, Signals};
@@ -21,6 +22,7 @@ pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, SinkFrame, Trig
 pub use marks::Marks;
 pub use ring::{Item, Ring};
 pub use table::{BufferTable, Held};
+pub use timing::{Latency, SinkTerms, SinkTiming};
 
 use crate::id::{PipelineId, PoolId};
 use crate::message::Message;
@@ -77,6 +79,8 @@ pub struct PipelineFabric {
     pub now: i64,
     /// The clock's time at which running time was 0.
     pub base_time: i64,
+    /// Of each lane how long it takes from the sources to behind it.
+    pub latencies: Vec<Latency>,
     /// How the run stands.
     pub progress: Progress,
     /// An element failed: what it had passed on before still reaches the sinks.

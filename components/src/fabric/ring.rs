@@ -351,7 +351,7 @@ mod tests {
                         let item = match v {
                             0..6000 => Item::EOS,
                             6000..8000 => Item::event(v.into()),
-                            6000..12000 => Item::caps(v.into()),
+                            8000..12000 => Item::caps(v.into()),
                             _ => Item::buffer(BufferId(v.into())),
                         };
                         let changes = model.iter().filter(|i: &&Item| i.is_mark()).count();

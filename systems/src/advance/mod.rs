@@ -17,6 +17,22 @@ pub fn advance(mut fabric: ResMut<Fabric>) {
 
 fn to_next_deadline(p: &mut PipelineFabric) {
     let PipelineFabric {
+        timers, lanes, now, ..
+    } = p;
+    let deadline = |lane: u32| match lanes[lane as usize].readiness {
+        Readiness::Time(t) => Some(t),
+        _ => None,
+    };
+    let Some(next) = timers.iter().filter_map(deadline).min() else {
+        return;
+    };
+    *now = next.max(*now);
+    wake_due(p);
+}
+
+/// Marks those whose time has come.
+pub fn wake_due(p: &mut PipelineFabric) {
+    let PipelineFabric {
         timers,
         lanes,
         touched,
@@ -27,10 +43,6 @@ fn to_next_deadline(p: &mut PipelineFabric) {
         Readiness::Time(t) => Some(t),
         _ => None,
     };
-    let Some(next) = timers.iter().filter_map(deadline).min() else {
-        return;
-    };
-    *now = next.max(*now);
     for lane in timers.iter() {
         if deadline(lane).is_some_and(|t| t <= *now) {
             touched.insert(lane);

@@ -31,6 +31,7 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
     let limits = world.resource::<Limits>().clone();
     let free = free_clock(world, topology.pipeline);
     let mut fresh = lanes(world, &topology, &solution, &memory, &limits);
+    let latencies = super::latency::latencies(world, &topology, &solution);
     let of_entity: BTreeMap<Entity, usize> = (0..)
         .zip(&topology.nodes)
         .map(|(i, n)| (n.entity, i))
@@ -70,6 +71,9 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
             );
         }
         end_new_outputs(&mut fresh);
+        super::latency::tell_sinks(&mut fresh, &latencies);
+        p.latencies = latencies;
+        p.live = fresh.iter().any(|l| l.live);
         renumber(&mut p, fresh, &now);
     }
     let mut all_works = world.resource_mut::<Works>();

@@ -5,6 +5,7 @@
 mod change;
 mod commit;
 mod footprint;
+mod latency;
 mod meet;
 mod migrate;
 mod need;
@@ -26,7 +27,7 @@ use tickpipe_components::buffer::BufferSlot;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
 use tickpipe_components::fabric::{
-    BufferTable, Fabric, Input, Lane, Marks, Output, PipelineFabric, Progress, Ring,
+    BufferTable, Fabric, Input, Lane, Marks, Output, PipelineFabric, Progress, Ring, SinkTiming,
 };
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::graph::{
@@ -84,6 +85,8 @@ pub fn allocate(world: &mut World) {
         let pools_of = lanes.iter().map(|l| l.pool).collect();
         enter(world, &topology, id);
         let free = free_clock(world, topology.pipeline);
+        let latencies = latency::latencies(world, &topology, &solution);
+        latency::tell_sinks(&mut lanes, &latencies);
         let pool_count = table.pools.len() as u32;
         let graph_hash = graph_hash(world, &topology, &solution);
         if let Some(p) = world.resource_mut::<Fabric>().get_mut(id) {
@@ -105,6 +108,7 @@ pub fn allocate(world: &mut World) {
                 synchronises: lanes.iter().any(|l| l.sync.is_some()),
                 live_sinks: sinks.len() as u32,
                 live: lanes.iter().any(|l| l.live),
+                latencies,
                 tell_elements: p.tell_elements,
                 sinks,
                 progress: Progress::Running,
@@ -191,7 +195,14 @@ fn lanes(
                 }
             })
             .collect();
-        lane.timed = n.class.timed(entity);
+        if lane.is_sink() {
+            let terms = n.class.sink_terms(entity);
+            lane.timed = terms.sync;
+            lane.timing = Some(Box::new(SinkTiming {
+                terms,
+                ..SinkTiming::default()
+            }));
+        }
         lane.live = n.inputs.is_empty() && n.class.is_live(entity);
         let pads = (0..n.inputs.len()).map(PadAt::sink);
         let kept = pads.map(|pad| n.class.retains(entity, pad));

@@ -64,7 +64,7 @@ impl From<SeekError> for ElementError {
 }
 
 /// Who goes where.
-pub(crate) struct SeekPlan {
+pub struct SeekPlan {
     parts: Vec<(u32, Seek, Segment)>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct SeekPlan {
 ///
 /// # Errors
 /// [`SeekError`], and the element that it is about.
-pub(crate) fn plan(
+pub fn plan(
     p: &PipelineFabric,
     works: &PipelineWorks,
     seek: &Seek,

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::closest::closest;
+use tickpipe_components::fabric::{Latency, SinkTerms};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::{Backing, PoolConfig};
 use tickpipe_components::property::{PropertyError, PropertyKind, PropertyValue};
@@ -196,7 +197,8 @@ pub struct ElementClass {
     pub owns_pool: bool,
     link_capacity: fn(EntityRef<'_>) -> Option<u32>,
     peek: fn(EntityRef<'_>, usize) -> Answer<Option<Vec<u8>>>,
-    timed: fn(EntityRef<'_>) -> bool,
+    sink_terms: fn(EntityRef<'_>) -> SinkTerms,
+    latency: fn(EntityRef<'_>, &PadCapsOf) -> Latency,
     live: fn(EntityRef<'_>) -> Live,
     /// Properties that can be set in READY only.
     pub ready_only: &'static [&'static str],
@@ -298,7 +300,14 @@ impl ElementClass {
                 Some(settings) => settings.peek(max),
                 None => Ok(None),
             },
-            timed: |entity| entity.get::<T>().is_some_and(Element::timed),
+            sink_terms: |entity| {
+                let element = entity.get::<T>();
+                element.map_or_else(SinkTerms::default, Element::sink_terms)
+            },
+            latency: |entity, pads| {
+                let element = entity.get::<T>();
+                element.map_or_else(Latency::default, |e| e.latency(pads))
+            },
             live: |entity| entity.get::<T>().and_then(Element::live),
             ready_only: T::READY_ONLY,
             open: |entity| entity.get::<T>().map(Element::open),
@@ -538,9 +547,14 @@ impl ElementClass {
         (self.peek)(entity, max)
     }
 
-    /// See [`Element::timed`].
-    pub fn timed(&self, entity: EntityRef<'_>) -> bool {
-        (self.timed)(entity)
+    /// See [`Element::sink_terms`].
+    pub fn sink_terms(&self, entity: EntityRef<'_>) -> SinkTerms {
+        (self.sink_terms)(entity)
+    }
+
+    /// See [`Element::latency`].
+    pub fn latency(&self, entity: EntityRef<'_>, pads: &PadCapsOf) -> Latency {
+        (self.latency)(entity, pads)
     }
 
     /// See [`Element::live`].

@@ -32,6 +32,7 @@ use bevy_ecs::component::{Component, Mutable};
 use core::any::Any;
 use std::sync::Arc;
 use tickpipe_components::caps::Structure;
+use tickpipe_components::fabric::{Latency, SinkTerms};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::{Backing, PoolConfig};
 
@@ -214,9 +215,16 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         None
     }
 
-    /// Whether buffers wait in it for their running time when the clock is not `free`.
-    fn timed(&self) -> bool {
-        false
+    /// Of a sink: how it keeps time when the clock is not `free`.
+    fn sink_terms(&self) -> SinkTerms {
+        SinkTerms::default()
+    }
+
+    /// How much later things leave it than they came, in nanoseconds, and for how long it can hold
+    /// them; of a live source how much later they come than they happen.
+    fn latency(&self, pads: &PadCapsOf) -> Latency {
+        let _ = pads;
+        Latency::default()
     }
 
     /// Properties that can be set in READY only, such as the file that it has open.

@@ -5,6 +5,7 @@
 
 mod change;
 mod event;
+mod late;
 
 use crate::element::{Now, Process};
 use crate::pipelines::{PipelineWorks, WorkSlot, Works, each_with_works};
@@ -139,6 +140,9 @@ impl Run<'_> {
         }
         if lane.ending {
             return lane.finish();
+        }
+        if lane.timed && lane.gate == Gate::Open && self.too_late(lane) {
+            return;
         }
         lane.wake_at = None;
         lane.again = false;

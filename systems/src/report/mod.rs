@@ -11,10 +11,11 @@ mod names;
 use crate::pipelines::{Works, each_with_works};
 use crate::state::{Graphs, prerolled};
 use bevy_ecs::system::{Local, Query, Res, ResMut};
+use tickpipe_components::bus::Bus;
 use tickpipe_components::fabric::{Fabric, Gate, Lane, Output, PipelineFabric, Posted, Progress};
 use tickpipe_components::graph::{Pad, Pipeline};
 use tickpipe_components::limits::Limits;
-use tickpipe_components::message::{Bus, Message, MessageKind};
+use tickpipe_components::message::{Message, MessageKind};
 use tickpipe_components::readiness::Readiness;
 
 /// The report phase; [`invariants::invariants`] comes next where that is asked for, and [`post`] last.

@@ -7,11 +7,10 @@ use bevy_ecs::system::ResMut;
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::fabric::{
     BufferTable, Fabric, Gate, Granted, Input, Item, Lane, Output, PipelineFabric, Progress,
-    Trigger,
+    SinkTiming, Trigger,
 };
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
-use tickpipe_components::time::{Rounding, TimeBase};
 
 /// The schedule phase.
 pub fn schedule(mut fabric: ResMut<Fabric>) {
@@ -82,7 +81,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     let event = l.marked > 0 && l.event_due().is_some();
     due |= event;
     if (l.timed || l.wake_at.is_some())
-        && let Some(deadline) = deadline(&p.buffers, p.clock_base, l)
+        && let Some(deadline) = deadline(&p.buffers, p.base_time, l)
         && deadline > p.now
     {
         return Readiness::Time(deadline);
@@ -162,13 +161,15 @@ fn change_before(l: &Lane) -> Option<bool> {
 
 /// When it asked to go on, or the running time of the oldest buffer on a sink's pad, in
 /// nanoseconds.
-fn deadline(buffers: &BufferTable, clock: TimeBase, l: &Lane) -> Option<i64> {
+fn deadline(buffers: &BufferTable, base: i64, l: &Lane) -> Option<i64> {
     if l.wake_at.is_some() {
         return l.wake_at;
     }
     let buffer = l.inputs.first()?.queue.front()?.as_buffer()?;
-    let meta = &buffers.meta[buffer.index()];
-    meta.time_base.convert(meta.pts?, clock, Rounding::Down)
+    let segment = l.signals.as_ref().and_then(|s| s.inputs.first());
+    let running = SinkTiming::running(&buffers.meta[buffer.index()], segment)?;
+    let due = l.timing.as_ref().map_or(running, |t| t.due(running));
+    Some(due.saturating_add(base))
 }
 
 #[inline]

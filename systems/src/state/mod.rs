@@ -14,6 +14,7 @@ mod up;
 pub use topology::{Edge, End, Node, Topology, TopologyError};
 
 use crate::negotiate::{Changing, Edited, Failure, Motion, Solution};
+pub use preroll::is_prerolled;
 pub(crate) use preroll::prerolled;
 pub(crate) use up::begin_paused;
 

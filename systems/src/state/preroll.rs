@@ -24,6 +24,11 @@ pub(crate) fn prerolled(p: &PipelineFabric) -> bool {
         })
 }
 
+/// Whether PAUSED is complete: every sink holds its first buffer or its end, or never gets one.
+pub fn is_prerolled(p: &PipelineFabric) -> bool {
+    !prerolling(p)
+}
+
 /// Nothing more is asked for: whether all that was is complete.
 pub(super) fn look(world: &mut World, id: PipelineId) {
     let Some(mut p) = fabric_of(world, id) else {

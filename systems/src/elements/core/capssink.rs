@@ -7,12 +7,14 @@
 //! `tickpipe launch 'capssrc ! capssink caps="audio/x-raw,rate=[8000,48000]"'`
 
 use super::FrameHasher;
+use super::sink_terms::TERMS;
 use crate::element::{
     CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
 };
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::digest::{StateVisitor, hash_bytes};
+use tickpipe_components::fabric::SinkTerms;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::property::{PropertyKind, PropertyValue};
 
@@ -21,15 +23,15 @@ use tickpipe_components::property::{PropertyKind, PropertyValue};
 pub struct CapsSink {
     /// What it accepts.
     pub caps: Caps,
-    /// Hold each buffer until its running time.
-    pub sync: bool,
+    /// How it keeps time.
+    pub terms: SinkTerms,
 }
 
 impl Default for CapsSink {
     fn default() -> Self {
         CapsSink {
             caps: Caps::any(),
-            sync: false,
+            terms: SinkTerms::default(),
         }
     }
 }
@@ -40,30 +42,26 @@ impl Element for CapsSink {
     const KLASS: &'static str = "Sink";
     const FLOW: Flow = Flow::Separate;
 
+    const READY_ONLY: &'static [&'static str] = TERMS;
+
     fn pads() -> Vec<PadTemplate> {
         vec![PadTemplate::sink("sink", Caps::any())]
     }
 
     fn properties() -> Vec<Property<Self>> {
-        vec![
-            Property::new(
-                "caps",
-                "What it accepts; a field that is not named may have any value",
-                PropertyKind::Caps,
-                |s: &CapsSink| PropertyValue::Caps(s.caps.clone()),
-                |s, v| {
-                    if let PropertyValue::Caps(caps) = v {
-                        s.caps = caps;
-                    }
-                },
-            ),
-            crate::field!(
-                Bool,
-                "sync",
-                "Hold each buffer until its running time; the clock `free` never waits",
-                sync
-            ),
-        ]
+        let mut all: Vec<Property<Self>> = vec![Property::new(
+            "caps",
+            "What it accepts; a field that is not named may have any value",
+            PropertyKind::Caps,
+            |s: &CapsSink| PropertyValue::Caps(s.caps.clone()),
+            |s, v| {
+                if let PropertyValue::Caps(caps) = v {
+                    s.caps = caps;
+                }
+            },
+        )];
+        all.extend(crate::sink_terms!());
+        all
     }
 
     fn enum_caps(
@@ -75,8 +73,8 @@ impl Element for CapsSink {
         Ok(query.answer(&self.caps, index))
     }
 
-    fn timed(&self) -> bool {
-        self.sync
+    fn sink_terms(&self) -> SinkTerms {
+        self.terms
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {

@@ -5,17 +5,19 @@
 //! `tickpipe launch 'videotestsrc num-buffers=3 ! fakesink'`
 
 use super::FrameHasher;
+use super::sink_terms::TERMS;
 use crate::element::{Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fabric::SinkTerms;
 use tickpipe_components::fault::ElementError;
 
 /// Settings of `fakesink`.
 #[derive(Component, Clone, Debug, Default)]
 pub struct FakeSink {
-    /// Hold each buffer until its running time.
-    pub sync: bool,
+    /// How it keeps time.
+    pub terms: SinkTerms,
     /// Newest buffers that it keeps before it lets the oldest go.
     pub hold: u32,
 }
@@ -35,47 +37,38 @@ impl Element for FakeSink {
         "enable-last-sample",
         "last-message",
         "max-bitrate",
-        "max-lateness",
         "name",
         "num-buffers",
         "parent",
         "processing-deadline",
-        "qos",
-        "render-delay",
         "signal-handoffs",
         "silent",
         "state-error",
-        "throttle-time",
-        "ts-offset",
     ];
+
+    const READY_ONLY: &'static [&'static str] = TERMS;
 
     fn pads() -> Vec<PadTemplate> {
         vec![PadTemplate::sink("sink", Caps::any())]
     }
 
     fn properties() -> Vec<Property<Self>> {
-        vec![
-            crate::field!(
-                Bool,
-                "sync",
-                "Hold each buffer until its running time; the clock `free` never waits",
-                sync
-            ),
-            crate::field!(
-                Int(0, 65_536),
-                "hold",
-                "Newest buffers that it keeps before it lets the oldest go",
-                hold
-            ),
-        ]
+        let mut all = crate::sink_terms!();
+        all.push(crate::field!(
+            Int(0, 65_536),
+            "hold",
+            "Newest buffers that it keeps before it lets the oldest go",
+            hold
+        ));
+        all
     }
 
     fn retains(&self, _pad: PadAt) -> u32 {
         self.hold
     }
 
-    fn timed(&self) -> bool {
-        self.sync
+    fn sink_terms(&self) -> SinkTerms {
+        self.terms
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {

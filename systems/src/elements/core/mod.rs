@@ -18,6 +18,7 @@ mod poolsink;
 mod poolsrc;
 mod queue;
 mod silentsrc;
+pub(crate) mod sink_terms;
 mod skip;
 mod tee;
 mod work;

@@ -16,6 +16,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufWriter, Write};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fabric::SinkTerms;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::id::BufferId;
 use tickpipe_components::video::{Frame, VideoInfo};
@@ -28,6 +29,8 @@ pub struct FileSink {
     pub location: String,
     /// Write behind what is there.
     pub append: bool,
+    /// How it keeps time.
+    pub terms: SinkTerms,
 }
 
 impl Element for FileSink {
@@ -35,7 +38,15 @@ impl Element for FileSink {
     const SUMMARY: &'static str = "Writes all bytes to a file";
     const KLASS: &'static str = "Sink/File";
     const FLOW: Flow = Flow::Separate;
-    const READY_ONLY: &'static [&'static str] = &["location"];
+    const READY_ONLY: &'static [&'static str] = &[
+        "location",
+        "sync",
+        "max-lateness",
+        "qos",
+        "ts-offset",
+        "render-delay",
+        "throttle-time",
+    ];
     const IGNORED: &'static [&'static str] = &[
         "async",
         "blocksize",
@@ -43,17 +54,11 @@ impl Element for FileSink {
         "buffer-size",
         "enable-last-sample",
         "max-bitrate",
-        "max-lateness",
         "max-transient-error-timeout",
         "name",
         "o-sync",
         "parent",
         "processing-deadline",
-        "qos",
-        "render-delay",
-        "sync",
-        "throttle-time",
-        "ts-offset",
     ];
 
     fn pads() -> Vec<PadTemplate> {
@@ -61,7 +66,7 @@ impl Element for FileSink {
     }
 
     fn properties() -> Vec<Property<Self>> {
-        vec![
+        let mut all: Vec<Property<Self>> = vec![
             crate::field!(Text, "location", "The file to write", location),
             crate::field!(
                 Bool,
@@ -69,7 +74,13 @@ impl Element for FileSink {
                 "Write behind what is in the file instead of replacing it",
                 append
             ),
-        ]
+        ];
+        all.extend(crate::sink_terms!());
+        all
+    }
+
+    fn sink_terms(&self) -> SinkTerms {
+        self.terms
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
@@ -190,6 +201,9 @@ impl Work for Writing {
             }
             process.release(buffer);
             outcome?;
+            if process.timed() {
+                break;
+            }
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use core::any::Any;
 use std::sync::Arc;
 use tickpipe_components::caps::{Fraction, Structure, Value, ValueSet};
 use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fabric::Latency;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::property::Choice;
@@ -175,6 +176,14 @@ impl Element for VideoTestSrc {
 
     fn is_live(&self) -> bool {
         self.is_live
+    }
+
+    /// A picture of a live source is there when its time is over.
+    fn latency(&self, pads: &PadCapsOf) -> Latency {
+        let info = stream_info(pads.source(0)).ok();
+        let base = info.as_ref().and_then(frame_time).filter(|_| self.is_live);
+        let frame = base.and_then(|b| b.convert(1, TimeBase::NANOSECONDS, Rounding::Up));
+        frame.map_or_else(Latency::default, Latency::elastic)
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
