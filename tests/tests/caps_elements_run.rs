@@ -165,7 +165,7 @@ fn pads_that_were_never_made_count_for_nothing() {
          capssrc num-buffers=3 ! f.sink_%u");
     assert_eq!(took(&report, 0), (6, true));
     let to: Vec<&str> = report.links.iter().map(|l| l.to.as_str()).collect();
-    assert_eq!(to, ["f.sink_7", "f.sink_2", "f.sink_3", "capssink0.sink"]);
+    assert_eq!(to, ["f.sink_7", "f.sink_2", "f.sink_8", "capssink0.sink"]);
 }
 
 #[test]

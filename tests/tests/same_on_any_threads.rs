@@ -10,11 +10,11 @@ use tickpipe::{Engine, EngineOptions, RunOptions};
 const GRAPHS: [(&str, &str); 2] = [
     (
         "videotestsrc num-buffers=10 pattern=snow seed=5 ! video/x-raw,format=I420,width=320,height=240 ! tee name=t t. ! queue ! videoconvert ! video/x-raw,format=RGBA ! fakesink t. ! videoscale ! video/x-raw,width=160,height=120 ! fakesink",
-        "fc2d15c55c6717a8",
+        "9ad736c389afaeef",
     ),
     (
         "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=320,height=240 ! overlay name=mix x=16 y=8 ! fakesink videotestsrc pattern=ball num-buffers=12 ! video/x-raw,width=176,height=144,framerate=30000/1001 ! mix.",
-        "35d044b2aaa0f22b",
+        "8d5d8bb845b871f9",
     ),
 ];
 
