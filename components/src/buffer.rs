@@ -1,7 +1,9 @@
 //! What is known of a buffer besides its bytes.
 
+use crate::id::ElementId;
 use crate::time::TimeBase;
 use bevy_ecs::component::Component;
+use core::num::NonZeroU32;
 use thiserror::Error;
 
 bitflags::bitflags! {
@@ -18,6 +20,22 @@ bitflags::bitflags! {
         const GAP = 1 << 3;
         /// Its time was not received with it: it was worked out.
         const DERIVED = 1 << 4;
+    }
+}
+
+/// The element that first let a buffer through without a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UntimedBy(NonZeroU32);
+
+impl UntimedBy {
+    /// This element.
+    pub fn new(element: ElementId) -> UntimedBy {
+        UntimedBy(NonZeroU32::MIN.saturating_add(element.0))
+    }
+
+    /// Which element.
+    pub fn element(self) -> ElementId {
+        ElementId(self.0.get() - 1)
     }
 }
 
@@ -41,6 +59,8 @@ pub struct BufferMeta {
     pub len: usize,
     /// Marks.
     pub flags: BufferFlags,
+    /// Who first let it through without a time, if it has none. The framework says so.
+    pub untimed_by: Option<UntimedBy>,
 }
 
 /// When a buffer begins and ends, in units of its time base.
@@ -167,6 +187,7 @@ mod tests {
             index: 9,
             len: 123,
             flags: BufferFlags::KEY | BufferFlags::GAP,
+            untimed_by: Some(UntimedBy::new(ElementId(0))),
         };
         meta.reset();
         assert_eq!(

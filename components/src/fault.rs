@@ -52,6 +52,8 @@ pub enum Code {
     Unsupported,
     /// A buffer has no time where one is needed.
     NoTimestamp,
+    /// A buffer's time is none that may come there.
+    BadTimestamp,
     /// No caps satisfy all.
     NotNegotiated,
     /// An element refused what was agreed.
@@ -108,7 +110,7 @@ names!(Code:
     Failed = "failed", Panic = "panic", Settings = "settings", Limit = "limit",
     NotFound = "not-found", WrongKind = "wrong-kind", Open = "open", Read = "read",
     Write = "write", Closed = "closed", Empty = "empty", Truncated = "truncated",
-    Damaged = "damaged", Unsupported = "unsupported", NoTimestamp = "no-timestamp",
+    Damaged = "damaged", Unsupported = "unsupported", NoTimestamp = "no-timestamp", BadTimestamp = "bad-timestamp",
     NotNegotiated = "not-negotiated", Refused = "refused", NotLinked = "not-linked",
     Loop = "loop", Stalled = "stalled", Fewer = "fewer", NotReturned = "not-returned",
     Late = "late", Invariant = "invariant",

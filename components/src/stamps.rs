@@ -355,7 +355,15 @@ impl Stamps {
         let should = self.expected().unwrap_or(last);
         if let Some(threshold) = self.rules.jump_threshold
             && (order.is_gt() || self.rules.jump != OnJump::Gap)
-            && is_apart(time, if order.is_lt() { last } else { should }, threshold)
+            && is_apart(
+                time,
+                if order.is_lt() {
+                    last
+                } else {
+                    should.min(time)
+                },
+                threshold,
+            )
         {
             return self.jump(time, should, threshold, checked);
         }
@@ -399,18 +407,23 @@ impl Stamps {
     ) -> Result<(), (Reason, StampFault)> {
         let meta = checked.meta;
         let pts = meta.pts.unwrap_or(time.value);
+        // The distance of a jump is no step.
+        let step = self.step;
         match self.rules.jump {
             OnJump::Error => Err((Reason::Jump, StampFault::Jump { threshold })),
             OnJump::Rebase => self.rebase(Reason::Jump, time, should, checked),
             OnJump::Pass => {
                 checked.tell(Reason::Jump, Deed::Passed, &meta);
-                self.accept(time, pts, checked)
+                self.accept(time, pts, checked)?;
+                self.step = step;
+                Ok(())
             }
             OnJump::Gap => {
                 let from = should.convert(time.base, Rounding::Nearest);
                 let from = from.ok_or((Reason::Jump, StampFault::TooFar))?;
                 checked.tell(Reason::Jump, Deed::Gap, &meta);
                 self.accept(time, pts, checked)?;
+                self.step = step;
                 checked.meta.flags |= BufferFlags::DISCONTINUITY;
                 checked.verdict = Verdict::Gap {
                     from: from.value,

@@ -245,6 +245,7 @@ fn a11_a_return_resets_all_but_the_length() {
         index: 3,
         len: 12,
         flags: BufferFlags::KEY | BufferFlags::DISCONTINUITY | BufferFlags::GAP,
+        untimed_by: None,
     };
     table.meta[at] = used;
     let memory = table.memory[at].as_mut().expect("memory");

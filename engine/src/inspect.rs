@@ -73,7 +73,7 @@ impl Engine {
             slot: slot.buffer.0 - pool.first.0,
             meta: *p.buffers.meta.get(i)?,
             references: *p.buffers.refs.get(i)?,
-            holders: holders(p, slot.buffer, lane_name),
+            holders: holders(p, slot.buffer, &lane_name),
         })
     }
 
@@ -86,7 +86,7 @@ impl Engine {
     }
 }
 
-fn holders(p: &PipelineFabric, buffer: BufferId, name: impl Fn(LaneId) -> String) -> Vec<Holder> {
+fn holders(p: &PipelineFabric, buffer: BufferId, name: &dyn Fn(LaneId) -> String) -> Vec<Holder> {
     let references = p.buffers.refs[buffer.index()];
     if references == 0 {
         return vec![Holder::Pool];
@@ -111,6 +111,11 @@ fn holders(p: &PipelineFabric, buffer: BufferId, name: impl Fn(LaneId) -> String
                 .flat_map(|s| s.frames.iter().flatten().copied());
             let here = sync.held().chain(sets).filter(|b| *b == buffer);
             found.extend(here.map(|_| Holder::Element(name())));
+        }
+    }
+    for (view, shown) in (0..).map(BufferId).zip(&p.buffers.shows) {
+        if *shown == Some(buffer) {
+            found.extend(holders(p, view, name));
         }
     }
     // What is in no place that is known is inside the element that got it last.

@@ -111,6 +111,8 @@ pub enum Posted {
     Warning(Domain, Code),
     /// Something happened to one buffer.
     Occurrence(Occurrence),
+    /// The same at another element, before this one.
+    Before(ElementId, Occurrence),
 }
 
 /// A frame that a sink took, for the report.
@@ -149,6 +151,8 @@ pub struct Lane {
     pub borrowed: Vec<Granted>,
     /// Buffers that it filled this tick.
     pub published: Vec<Granted>,
+    /// Views that it made this tick, each with the buffer whose bytes it shows.
+    pub views: Vec<(BufferId, BufferId)>,
     /// References that it let go this tick.
     pub released: Vec<BufferId>,
     /// References that it added this tick (a tee's copies).
@@ -225,6 +229,7 @@ impl Lane {
             granted: VecDeque::new(),
             borrowed: Vec::new(),
             published: Vec::new(),
+            views: Vec::new(),
             released: Vec::new(),
             retained: Vec::new(),
             declared: 0,
@@ -353,6 +358,20 @@ impl Lane {
     pub fn tell(&mut self, occurrence: Occurrence) {
         self.tally.add(occurrence.reason, occurrence.deed, 1);
         self.posted.push(Posted::Occurrence(occurrence));
+    }
+
+    /// Tells who first let a buffer through without a time.
+    pub fn tell_untimed(&mut self, meta: &BufferMeta) {
+        if let Some(by) = meta.untimed_by {
+            let passed = Occurrence {
+                reason: Reason::MissingStamp,
+                deed: Deed::Passed,
+                index: meta.index,
+                value: None,
+                time_base: meta.time_base,
+            };
+            self.posted.push(Posted::Before(by.element(), passed));
+        }
     }
 
     /// Lets go of a buffer for a reason that is told.

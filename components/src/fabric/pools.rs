@@ -245,7 +245,8 @@ impl BufferTable {
     }
 
     /// Lets go of one reference to a buffer. With the last one it is home: its times and flags are
-    /// forgotten, its length stays, and whoever waits is told in `woken`, lowest first.
+    /// forgotten, its length stays, and whoever waits is told in `woken`, lowest first. A view lets
+    /// go of what it shows.
     ///
     /// # Errors
     /// [`PoolUseError::NotOut`]: nobody holds it; nothing is changed.
@@ -255,13 +256,27 @@ impl BufferTable {
         buffer: BufferId,
         mut woken: impl FnMut(LaneId),
     ) -> Result<(), PoolUseError> {
+        match self.let_go(buffer, &mut woken)? {
+            // What is shown is no view.
+            Some(shown) => self.let_go(shown, &mut woken).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The same of one buffer; what it showed.
+    #[inline]
+    fn let_go(
+        &mut self,
+        buffer: BufferId,
+        woken: &mut impl FnMut(LaneId),
+    ) -> Result<Option<BufferId>, PoolUseError> {
         let i = buffer.index();
         let Some(refs) = self.refs.get_mut(i).filter(|r| **r > 0) else {
             return Err(PoolUseError::NotOut { buffer });
         };
         *refs -= 1;
         if *refs > 0 {
-            return Ok(());
+            return Ok(None);
         }
         self.meta[i].reset();
         let pool = &mut self.pools[self.pool[i].index()];
@@ -274,9 +289,12 @@ impl BufferTable {
             pool.decommitting = false;
         }
         if !pool.waiting.is_empty() {
-            pool.waiting.drain(..).for_each(&mut woken);
+            pool.waiting.drain(..).for_each(woken);
         }
-        Ok(())
+        Ok(match pool.views {
+            true => self.shows[i].take(),
+            false => None,
+        })
     }
 }
 

@@ -29,6 +29,9 @@ pub struct BufferTable {
     pub memory: Vec<Option<Memory>>,
     /// xxh3-64 of its valid bytes when they were last written, if digests are asked for.
     pub payload: Vec<u64>,
+    /// Of a view, the buffer whose bytes it shows: it holds a reference on it. That one is no view
+    /// itself.
+    pub shows: Vec<Option<BufferId>>,
     /// The pools whose buffers these are, by [`PoolId`].
     pub pools: Vec<Pool>,
 }
@@ -48,6 +51,7 @@ impl BufferTable {
         self.pool.resize(all, pool);
         self.memory.resize_with(all, || None);
         self.payload.resize(all, 0);
+        self.shows.resize(all, None);
         first
     }
 
@@ -61,11 +65,28 @@ impl BufferTable {
         self.meta.is_empty()
     }
 
-    /// The valid bytes of a buffer; empty while a writer has them.
+    /// The buffer whose memory has the bytes of this one: itself, or the one that it shows.
+    #[inline]
+    pub fn origin(&self, buffer: BufferId) -> BufferId {
+        self.shows[buffer.index()].unwrap_or(buffer)
+    }
+
+    /// Makes a buffer that is out a view of the bytes of another one that is out, with a reference
+    /// of its own. A view of a view shows what that shows, so it keeps none but the memory.
+    pub fn show(&mut self, view: BufferId, shown: BufferId) {
+        let of = self.origin(shown);
+        self.refs[of.index()] += 1;
+        self.payload[view.index()] = self.payload[of.index()];
+        self.shows[view.index()] = Some(of);
+        let pool = self.pool[view.index()];
+        self.pools[pool.index()].views = true;
+    }
+
+    /// The valid bytes of a buffer, wherever they are; empty while a writer has them.
     #[inline]
     pub fn bytes(&self, buffer: BufferId) -> &[u8] {
         let i = buffer.index();
-        match &self.memory[i] {
+        match &self.memory[self.origin(buffer).index()] {
             Some(memory) => {
                 let all = memory.as_slice();
                 &all[..self.meta[i].len.min(all.len())]

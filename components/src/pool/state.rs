@@ -104,6 +104,8 @@ pub struct Pool {
     /// Buffer numbers that are its own, from `first`.
     pub(crate) capacity: u32,
     pub(crate) backing: Box<dyn Backing>,
+    /// Some of its buffers show the bytes of others.
+    pub(crate) views: bool,
     /// The backing wants to know of each buffer.
     pub(crate) follows: bool,
 }
@@ -126,6 +128,7 @@ impl Pool {
             layout: None,
             allocated: None,
             capacity: 0,
+            views: false,
             follows: backing.follows_buffers(),
             backing,
         }

@@ -223,6 +223,19 @@ fn jumps() {
 }
 
 #[test]
+fn a_jump_is_no_step() {
+    let rules = StampRules {
+        jump_threshold: Some(Time::nanoseconds(1_000_000_000)),
+        ..StampRules::default()
+    };
+    // Neither caps nor durations say how long a step is.
+    let pts = some([0, 1, 500, 501, 502]);
+    let outcome = run(&mut Stamps::new(rules), &pts, base(1, 25));
+    assert_eq!(outcome.gaps, [(2, 500)]);
+    assert_eq!(outcome.told.len(), 1);
+}
+
+#[test]
 fn exactly_the_threshold_is_no_jump() {
     let rules = StampRules {
         jump: OnJump::Error,

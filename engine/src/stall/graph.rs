@@ -309,17 +309,22 @@ fn holdings(p: &PipelineFabric) -> Vec<BTreeMap<usize, Holding>> {
     let mut found = vec![0usize; table.len()];
     for (lane, l) in p.lanes.iter().enumerate() {
         let mut count = |buffer: BufferId, since: Option<u64>, of: fn(&mut Holding) -> &mut u32| {
-            let i = buffer.index();
-            let Some(by_lane) = table.pool.get(i).and_then(|p| holdings.get_mut(p.index())) else {
-                return;
-            };
-            let holding = by_lane.entry(lane).or_default();
-            // What stands on two of its pads is one buffer.
-            if core::mem::replace(&mut found[i], lane + 1) != lane + 1 {
-                *of(holding) += 1;
+            // Who holds a view holds what it shows.
+            let shown = table.shows.get(buffer.index()).copied().flatten();
+            for buffer in core::iter::once(buffer).chain(shown) {
+                let i = buffer.index();
+                let pool = table.pool.get(i).map(|p| p.index());
+                let Some(by_lane) = pool.and_then(|p| holdings.get_mut(p)) else {
+                    continue;
+                };
+                let holding = by_lane.entry(lane).or_default();
+                // What stands on two of its pads is one buffer.
+                if core::mem::replace(&mut found[i], lane + 1) != lane + 1 {
+                    *of(holding) += 1;
+                }
+                let since = since.unwrap_or(table.held[i].since);
+                holding.since = Some(holding.since.map_or(since, |s| s.min(since)));
             }
-            let since = since.unwrap_or(table.held[i].since);
-            holding.since = Some(holding.since.map_or(since, |s| s.min(since)));
         };
         for kept in &l.kept {
             count(kept.buffer, Some(kept.since), |h| &mut h.kept);

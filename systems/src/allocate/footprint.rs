@@ -95,6 +95,7 @@ fn records(pool: &PoolPlan) -> u64 {
         + size_of::<PoolId>()
         + size_of::<Option<Memory>>()
         + size_of::<u64>()
+        + size_of::<Option<BufferId>>()
         + size_of::<BufferSlot>();
     let one = one as u64 + ENTITY + BLOCK;
     one.saturating_mul(pool.config.count.into()) + size_of::<Pool>() as u64 + ENTITY
@@ -112,7 +113,7 @@ fn element(inputs: usize, outputs: usize, quantum: u64, buffers: Buffers) -> u64
     let retained = outputs.saturating_sub(1) as u64 * quantum * size_of::<BufferId>() as u64;
     let lists = match buffers {
         Buffers::Passed => 1,
-        Buffers::Own(_) => 2,
+        Buffers::Own(_) | Buffers::Views => 2,
         Buffers::InPlace(_) => 3,
     };
     let granted = lists * quantum * size_of::<Granted>() as u64;

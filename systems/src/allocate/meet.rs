@@ -279,7 +279,7 @@ impl Walk<'_> {
             let passed = match self.buffers[node] {
                 Buffers::Own(_) => &[][..],
                 Buffers::InPlace(_) => inputs.get(..1).unwrap_or_default(),
-                Buffers::Passed => inputs,
+                Buffers::Passed | Buffers::Views => inputs,
             };
             let unknown = passed.iter().filter(|l| !self.bytes.contains_key(l));
             let before = open.len();

@@ -214,6 +214,8 @@ fn lanes(
         lane.granted = VecDeque::with_capacity(quantum);
         lane.borrowed = Vec::with_capacity(if lane.in_place { quantum } else { 0 });
         lane.published = Vec::with_capacity(if size > 0 { quantum } else { 0 });
+        let views = plan.buffers[node] == Buffers::Views;
+        lane.views = Vec::with_capacity(if views { quantum } else { 0 });
         let held = lane
             .inputs
             .iter()
@@ -250,6 +252,7 @@ fn silent(world: &World, topology: &Topology) -> Vec<bool> {
 fn heavy_size(buffers: Buffers) -> usize {
     match buffers {
         Buffers::Own(c) | Buffers::InPlace(c) => c.size,
+        Buffers::Views => 1,
         Buffers::Passed => 0,
     }
 }

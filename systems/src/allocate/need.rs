@@ -126,7 +126,7 @@ impl<'a> Reaches<'a> {
         }
     }
 
-    /// Whether what arrives on sink pad 0 may be held by another branch too.
+    /// Whether what arrives on sink pad 0 may be held by another branch too, or be a view.
     pub(super) fn shared_before(&mut self, node: usize) -> bool {
         let topology = self.topology;
         let mut open: Vec<usize> = topology.nodes[node]
@@ -141,7 +141,7 @@ impl<'a> Reaches<'a> {
             }
             let from = topology.links[link].from.node;
             let n = &topology.nodes[from];
-            if n.outputs.len() > 1 {
+            if n.outputs.len() > 1 || self.buffers[from] == Buffers::Views {
                 return true;
             }
             let inputs = n.inputs.iter().enumerate();

@@ -77,6 +77,17 @@ pub struct MemoryError {
     pub error: ElementError,
 }
 
+/// What a pool of views has: no bytes that count.
+const RECORDS: PoolConfig = PoolConfig {
+    size: 1,
+    align: 1,
+    prefix: 0,
+    stride_align: 0,
+    min: 0,
+    max: 0,
+    count: 0,
+};
+
 /// What downstream of a link says of buffers, and who offers a pool of them.
 #[derive(Clone, Copy, Default)]
 struct Downstream {
@@ -112,6 +123,7 @@ pub fn plan_memory(
     for (node, n) in topology.nodes.iter().enumerate() {
         let config = match buffers[node] {
             Buffers::Own(config) => config,
+            Buffers::Views => RECORDS,
             Buffers::InPlace(config) if reaches.shared_before(node) => config,
             _ => continue,
         };
@@ -121,13 +133,15 @@ pub fn plan_memory(
         let class = &n.class;
         let has_backing = class.pool_backing(world.entity(n.entity)).is_some();
         let free = |owner: &usize| !has_backing && pools.iter().all(|p| p.owner != *owner);
-        let owner = offered[node].filter(free).unwrap_or(node);
+        // Records of its own are no buffers of another's pool.
+        let views = buffers[node] == Buffers::Views;
+        let owner = offered[node].filter(|o| !views && free(o)).unwrap_or(node);
         let mut plan = PoolPlan {
             node,
             owner,
             name: topology.from_name(world, first),
             config,
-            layout: match makes_pictures(world, topology, first) {
+            layout: match !views && makes_pictures(world, topology, first) {
                 true => layout(solution.links[first].first(), config),
                 false => None,
             },
@@ -225,7 +239,7 @@ fn decide(
 /// Whether buffers of a sink pad go on downstream.
 pub(super) fn passes(buffers: Buffers, pad: usize) -> bool {
     match buffers {
-        Buffers::Passed => true,
+        Buffers::Passed | Buffers::Views => true,
         Buffers::InPlace(_) => pad == 0,
         Buffers::Own(_) => false,
     }

@@ -80,7 +80,7 @@ fn signals(p: &mut PipelineFabric, lane: u32) {
     }
 }
 
-/// Enters times and memory of what the lane filled.
+/// Enters times and memory of what the lane filled, and what views show.
 #[inline]
 fn publish(p: &mut PipelineFabric, lane: u32) {
     let l = &mut p.lanes[lane as usize];
@@ -92,6 +92,9 @@ fn publish(p: &mut PipelineFabric, lane: u32) {
             p.buffers.payload[i] = hash_bytes(&bytes[..granted.meta.len.min(bytes.len())]);
         }
         p.buffers.memory[i] = Some(granted.memory);
+    }
+    for (view, shown) in l.views.drain(..) {
+        p.buffers.show(view, shown);
     }
 }
 

@@ -11,6 +11,9 @@ use tickpipe_components::pool::PoolConfig;
 pub enum Buffers {
     /// It passes on what it gets, or emits nothing.
     Passed,
+    /// It passes on what it gets, or views of it ([`Process::push_view`](super::Process::push_view)): the same
+    /// bytes with other times.
+    Views,
     /// It writes into what it gets on sink pad 0, and copies only what another holds too; the
     /// configuration is that of a copy.
     InPlace(PoolConfig),

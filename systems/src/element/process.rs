@@ -1,7 +1,7 @@
 //! What an element may do in one tick: its own lane, and the buffers to read.
 
 use smallvec::SmallVec;
-use tickpipe_components::buffer::{BufferFlags, BufferMeta};
+use tickpipe_components::buffer::{BufferFlags, BufferMeta, UntimedBy};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::event::Event;
 use tickpipe_components::fabric::{
@@ -291,7 +291,8 @@ impl<'a> Process<'a> {
     /// Where the planes of a raw picture lie in a buffer, if its pool says so.
     #[inline]
     pub fn layout(&self, buffer: BufferId) -> Option<&Layout> {
-        let pool = self.buffers.pool.get(buffer.index())?;
+        let origin = self.buffers.origin(buffer);
+        let pool = self.buffers.pool.get(origin.index())?;
         self.buffers.pools.get(pool.index())?.layout.as_ref()
     }
 
@@ -351,8 +352,27 @@ impl<'a> Process<'a> {
                 time_base: granted.meta.time_base,
             });
         }
+        let meta = &mut granted.meta;
+        match meta.pts {
+            Some(_) => meta.untimed_by = None,
+            // What was there before stays: it came without.
+            None => {
+                let own = UntimedBy::new(self.lane.element);
+                meta.untimed_by.get_or_insert(own);
+            }
+        }
         self.lane.published.push(granted);
         self.stage(pad, buffer);
+    }
+
+    /// Emits a buffer that it acquired as a view of one that it took: with the bytes of that, and
+    /// the times and flags of `granted`. The one that is shown stays the element's, to be passed
+    /// on, kept, released or shown again. Of an element with
+    /// [`Buffers::Views`](super::Buffers::Views).
+    pub fn push_view(&mut self, pad: usize, mut granted: Granted, shown: BufferId) {
+        granted.meta.len = self.meta(shown).len;
+        self.lane.views.push((granted.buffer, shown));
+        self.push(pad, granted);
     }
 
     /// Gives back a buffer that it acquired and did not fill.
@@ -452,6 +472,12 @@ impl<'a> Process<'a> {
             let lasts = meta.duration.unwrap_or_default();
             self.lane.shown = Some((pts, lasts, meta.time_base));
         }
+    }
+
+    /// Tells who first let a buffer through without a time: before an element fails that needs one.
+    pub fn tell_untimed(&mut self, buffer: BufferId) {
+        let meta = self.buffers.meta[buffer.index()];
+        self.lane.tell_untimed(&meta);
     }
 
     /// Posts a warning.

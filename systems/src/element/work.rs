@@ -84,6 +84,21 @@ pub trait Work: Send + Sync {
     /// A failure: the pipeline stops and says so.
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError>;
 
+    /// What it keeps goes on before an event that comes next, or before a change of caps where there
+    /// is none. Whether it is done with that: if not, there was no room, and it is asked again.
+    /// `None` leaves it to the framework, which passes on all that is kept as it is.
+    ///
+    /// # Errors
+    /// A failure, as of [`Work::process`].
+    fn drain(
+        &mut self,
+        event: Option<&Event>,
+        process: &mut Process<'_>,
+    ) -> Result<Option<bool>, ElementError> {
+        let _ = (event, process);
+        Ok(None)
+    }
+
     /// An event is here: in order with buffers on a sink pad, or from downstream on a source pad.
     /// The default passes it on, to all pads of the other direction. Of several sink pads a segment
     /// is not passed on: see [`Process::follow_segment`].

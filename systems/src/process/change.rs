@@ -24,8 +24,14 @@ impl Run<'_> {
             if lane.change_is_due() {
                 let keeps = lane.changes.as_ref().and_then(|c| c.due.front());
                 let drains = keeps.is_some_and(|d| !d.inputs.is_empty() && !d.outputs.is_empty());
-                if (drains && !self.drained(lane)) || !has_room(lane) {
-                    return;
+                let drained = match drains {
+                    true => self.drained(lane, slot, None),
+                    false => Ok(true),
+                };
+                match drained {
+                    Ok(true) if has_room(lane) => {}
+                    Ok(_) => return,
+                    Err(error) => return self.stop(lane, slot, error),
                 }
                 let new_memory = match take_effect(lane, slot) {
                     Ok(new_memory) => new_memory,

@@ -22,12 +22,15 @@ impl Run<'_> {
         (pad, number): (usize, u32),
     ) -> Result<bool, ElementError> {
         // Who is busy with a buffer lets it go in its own time.
-        if lane.wake_at.is_some() || !self.drained(lane) {
+        if lane.wake_at.is_some() {
+            return Ok(false);
+        }
+        let event = self.events.get(number).cloned();
+        if !self.drained(lane, slot, event.as_ref())? {
             return Ok(false);
         }
         lane.inputs[pad].queue.pop();
         lane.marked -= 1;
-        let event = self.events.get(number).cloned();
         let signals = lane.signals_mut();
         signals.spent.push(number);
         let Some(event) = event else {
@@ -67,9 +70,27 @@ impl Run<'_> {
     }
 
     /// What an element keeps goes on before what comes now. Whether all of it did.
-    pub(super) fn drained(self, lane: &mut Lane) -> bool {
+    pub(super) fn drained(
+        self,
+        lane: &mut Lane,
+        slot: &mut WorkSlot,
+        event: Option<&Event>,
+    ) -> Result<bool, ElementError> {
+        if lane.kept.is_empty() {
+            return Ok(true);
+        }
+        let WorkSlot { work, offers, .. } = slot;
+        let asked = AssertUnwindSafe(|| {
+            let mut process = Process::new(lane, self.buffers, self.now, offers);
+            work.drain(event, &mut process)
+        });
+        let own = catch_unwind(asked).unwrap_or_else(|panic| Err(panicked(&*panic)));
+        if let Some(done) = own? {
+            lane.again = !done;
+            return Ok(done);
+        }
         let Some(output) = lane.outputs.first_mut() else {
-            return true;
+            return Ok(true);
         };
         while output.room > 0
             && let Some(kept) = lane.kept.pop_front()
@@ -79,7 +100,7 @@ impl Run<'_> {
             output.staged.push(Item::buffer(kept.buffer));
         }
         lane.again = !lane.kept.is_empty();
-        lane.kept.is_empty()
+        Ok(lane.kept.is_empty())
     }
 }
 

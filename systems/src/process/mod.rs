@@ -58,6 +58,13 @@ fn pipeline(p: &mut PipelineFabric, works: &mut PipelineWorks, parallel: bool) {
     }
 }
 
+/// The stamp that ended a synchroniser's work, once the sets before it are processed.
+#[inline]
+fn sync_error(lane: &mut Lane) -> Option<ElementError> {
+    let sync = lane.sync.as_mut().filter(|s| s.sets.is_empty())?;
+    sync.error.take().map(stamp_error)
+}
+
 /// A stamp that a synchroniser could not use, as its element's failure.
 fn stamp_error(error: SyncError) -> ElementError {
     let code = match error {
@@ -135,8 +142,8 @@ impl Run<'_> {
 
     #[inline(always)]
     fn work(self, lane: &mut Lane, slot: &mut WorkSlot) {
-        if let Some(error) = lane.sync.as_mut().and_then(|s| s.error.take()) {
-            return self.fail(lane, slot, stamp_error(error));
+        if let Some(error) = sync_error(lane) {
+            return self.fail(lane, slot, error);
         }
         if lane.ending {
             return lane.finish();
@@ -151,7 +158,9 @@ impl Run<'_> {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             work.process(&mut Process::new(lane, self.buffers, self.now, offers))
         }));
-        if let Err(error) = outcome.unwrap_or_else(|panic| Err(panicked(&*panic))) {
+        let outcome = outcome.unwrap_or_else(|panic| Err(panicked(&*panic)));
+        let error = outcome.err().or_else(|| sync_error(lane));
+        if let Some(error) = error {
             self.fail(lane, slot, error);
         }
     }

@@ -200,6 +200,10 @@ fn each_place(p: &PipelineFabric, placed: &mut Vec<bool>, mut f: impl FnMut(Buff
             }
         }
     }
+    // What a view shows is with the view.
+    for shown in p.buffers.shows.iter().flatten() {
+        placed[shown.index()] = true;
+    }
 }
 
 /// The buffers that are out and in no place that is known.

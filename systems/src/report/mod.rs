@@ -64,8 +64,8 @@ fn fold(p: &mut PipelineFabric) {
     for at in 0..p.posting.len() {
         let lane = p.posting[at] as usize;
         let mut posted = core::mem::take(&mut p.lanes[lane].posted);
-        let element = Some(p.lanes[lane].element);
         for what in posted.drain(..) {
+            let mut element = Some(p.lanes[lane].element);
             let kind = match what {
                 Posted::Eos => {
                     p.live_sinks = p.live_sinks.saturating_sub(1);
@@ -79,6 +79,10 @@ fn fold(p: &mut PipelineFabric) {
                 }
                 Posted::Warning(domain, code) => MessageKind::Warning(domain, code),
                 Posted::Occurrence(occurrence) => MessageKind::Occurrence(occurrence),
+                Posted::Before(at, occurrence) => {
+                    element = Some(at);
+                    MessageKind::Occurrence(occurrence)
+                }
             };
             p.messages.push(Message {
                 tick: p.tick,

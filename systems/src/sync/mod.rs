@@ -141,6 +141,7 @@ fn take_in(sync: &mut Synchroniser, k: usize, l: &mut Lane, buffers: &BufferTabl
             if let Err(error) = sync.offer(k, buffer, meta.pts, meta.time_base) {
                 l.released.push(buffer);
                 l.dropped += 1;
+                l.tell_untimed(meta);
                 refuse(sync, l, error);
             }
         }
@@ -155,7 +156,7 @@ fn refuse(sync: &mut Synchroniser, l: &mut Lane, error: SyncError) {
     sync.finish(&mut |b| released.push(b));
 }
 
-/// Lends the memory of the leading frames that nobody else holds.
+/// Lends the memory of the leading frames that nobody else holds; that of a view is another's.
 fn borrow(l: &mut Lane, buffers: &mut BufferTable) {
     let Some(sync) = &l.sync else { return };
     for set in &sync.sets {
@@ -163,7 +164,7 @@ fn borrow(l: &mut Lane, buffers: &mut BufferTable) {
             continue;
         };
         let i = buffer.index();
-        if buffers.refs[i] != 1 {
+        if buffers.refs[i] != 1 || buffers.shows[i].is_some() {
             continue;
         }
         if let Some(memory) = buffers.memory[i].take() {

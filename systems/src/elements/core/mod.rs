@@ -20,6 +20,9 @@ mod queue;
 mod silentsrc;
 pub(crate) mod sink_terms;
 mod skip;
+mod stamps;
+mod stamps_text;
+mod stampsrc;
 mod tee;
 mod work;
 mod work_time;
@@ -42,6 +45,14 @@ pub use poolsrc::PoolSrc;
 pub use queue::Queue;
 pub use silentsrc::SilentSrc;
 pub use skip::Skip;
+pub use stamps::Stamps;
+#[cfg(feature = "video")]
+pub(crate) use stamps::stamp_failure;
+pub use stamps_text::{
+    Gaps, MAX_ITEMS, Run, StampsTextError, StampsTextErrorKind, gap_before, parse_arrivals,
+    parse_stamps,
+};
+pub use stampsrc::StampSrc;
 pub use tee::Tee;
 pub use work::WorkElement;
 
@@ -67,6 +78,8 @@ pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.register::<Queue>()?;
     registry.register::<SilentSrc>()?;
     registry.register::<Skip>()?;
+    registry.register::<StampSrc>()?;
+    registry.register::<Stamps>()?;
     registry.register::<Tee>()?;
     registry.register::<WorkElement>()
 }

@@ -1,13 +1,17 @@
 //! Raw video: test pictures, conversion, scaling, overlay.
 
+mod imagefreeze;
 mod overlay;
 pub mod pixels;
 mod videoconvert;
+mod videorate;
 mod videoscale;
 mod videotestsrc;
 
+pub use imagefreeze::ImageFreeze;
 pub use overlay::Overlay;
 pub use videoconvert::VideoConvert;
+pub use videorate::{Choose, VideoRate};
 pub use videoscale::VideoScale;
 pub use videotestsrc::VideoTestSrc;
 
@@ -21,8 +25,10 @@ use tickpipe_components::video::{Frame, FrameMut, VideoInfo};
 /// # Errors
 /// [`RegistryError::Taken`] if a name is registered already.
 pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.register::<ImageFreeze>()?;
     registry.register::<Overlay>()?;
     registry.register::<VideoConvert>()?;
+    registry.register::<VideoRate>()?;
     registry.register::<VideoScale>()?;
     registry.register::<VideoTestSrc>()
 }

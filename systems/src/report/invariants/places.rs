@@ -50,6 +50,12 @@ pub(super) fn places(look: &Look<'_>, scratch: &mut Scratch) -> Checked {
             aside[filling.buffer.index()] = true;
         }
     }
+    // What a view shows is with the view.
+    for shown in table.shows.iter().flatten() {
+        if let Some(places) = places.get_mut(shown.index()) {
+            *places += 1;
+        }
+    }
     (0..table.pools.len()).try_for_each(|pool| balance(look, PoolId(pool as u32), places))
 }
 
