@@ -25,6 +25,8 @@ bitflags::bitflags! {
         const ASYNC_DONE = 1 << 6;
         /// The stream goes on elsewhere.
         const SEEKED = 1 << 7;
+        /// An element left its pipeline.
+        const REMOVED = 1 << 9;
         /// An element by itself changed its state; posted only where somebody asked for it.
         const ELEMENT_STATE = 1 << 8;
     }
@@ -44,6 +46,8 @@ pub enum MessageKind {
     AsyncDone,
     /// The stream goes on elsewhere, as was asked.
     Seeked,
+    /// The element left its pipeline: it passed on what it held, or that was discarded.
+    Removed,
     /// Something odd that was dealt with, with what and why.
     Warning(Domain, Code),
     /// A change of state is complete.
@@ -72,6 +76,7 @@ impl MessageKind {
             MessageKind::Error(..) | MessageKind::ChangeFailed(..) => MessageMask::ERROR,
             MessageKind::AsyncDone => MessageMask::ASYNC_DONE,
             MessageKind::Seeked => MessageMask::SEEKED,
+            MessageKind::Removed => MessageMask::REMOVED,
             MessageKind::Warning(..) => MessageMask::WARNING,
             MessageKind::StateChanged(_) => MessageMask::STATE_CHANGED,
             MessageKind::Stalled => MessageMask::STALLED,
@@ -86,6 +91,7 @@ impl MessageKind {
             MessageKind::Error(..) | MessageKind::ChangeFailed(..) => "error",
             MessageKind::AsyncDone => "async-done",
             MessageKind::Seeked => "seeked",
+            MessageKind::Removed => "removed",
             MessageKind::Warning(..) => "warning",
             MessageKind::StateChanged(_) => "state-changed",
             MessageKind::Stalled => "stalled",

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use bevy_ecs::entity::Entity;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::bus::Bus;
@@ -19,7 +19,7 @@ use tickpipe_systems::command::{Action, Actions};
 use tickpipe_systems::element::{
     ClassRef, ElementClass, Registry, RegistryError, SetOutcome, Setting,
 };
-use tickpipe_systems::negotiate::Refusal;
+use tickpipe_systems::negotiate::{Plug, Refusal};
 use tickpipe_systems::state::Graphs;
 
 /// An element of an engine.
@@ -220,6 +220,7 @@ impl Engine {
         while let Some(group) = open.pop() {
             for &member in self.world.get::<Members>(group).iter().flat_map(|m| &m.0) {
                 match self.world.get::<Element>(member) {
+                    Some(_) if self.world.get::<Plug>(member).is_some() => {}
                     Some(info) => found.push((info.id, ElementHandle(member))),
                     None => open.push(member),
                 }
@@ -408,7 +409,9 @@ impl Engine {
         }
         let (id, name) = (*id, name.clone());
         let known = self.world.get::<Known>(pipeline.entity);
-        if let Some(&other) = known.and_then(|known| known.ids.get(&id)) {
+        // What left is known still, and in no pipeline.
+        let here = |e: &&Entity| self.world.get::<Parent>(**e).is_some();
+        if let Some(&other) = known.and_then(|known| known.ids.get(&id)).filter(here) {
             return Err(BuildError::DuplicateId {
                 id,
                 name: self.name(ElementHandle(other)),
@@ -418,11 +421,13 @@ impl Engine {
         let limits = self.world.resource::<Limits>();
         limits.check(Limit::Elements, "elements of the pipeline", count)?;
         check_name(limits, &name)?;
+        let known = self.world.get::<Known>(pipeline.entity);
+        let named = known.and_then(|known| known.names.get(&name));
+        if named.is_some_and(|e| here(&e)) {
+            return Err(BuildError::DuplicateName(name));
+        }
         if let Some(mut known) = self.world.get_mut::<Known>(pipeline.entity) {
-            if known.names.contains(&name) {
-                return Err(BuildError::DuplicateName(name));
-            }
-            known.names.insert(name);
+            known.names.insert(name, element.0);
             known.ids.insert(id, element.0);
         }
         self.world.entity_mut(element.0).insert(Parent(group));
@@ -481,5 +486,5 @@ fn check_name(limits: &Limits, name: &str) -> Result<(), LimitExceeded> {
 #[derive(bevy_ecs::component::Component, Default)]
 struct Known {
     ids: BTreeMap<ElementId, Entity>,
-    names: HashSet<String>,
+    names: HashMap<String, Entity>,
 }

@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod stall;
 mod subscribe;
+mod unlink;
 
 pub use build::{BuildError, ElementHandle, PipelineHandle};
 pub use conflict::ConflictReport;
@@ -35,6 +36,7 @@ pub use stall::{
     WaitReport,
 };
 pub use subscribe::{Requests, Subscription};
+pub use unlink::UnlinkError;
 
 pub use tickpipe_components as components;
 pub use tickpipe_systems as systems;
@@ -47,6 +49,7 @@ pub use tickpipe_components::property::{PropertyError, PropertyValue};
 pub use tickpipe_components::seek::{Answer, Flush, Query, Seek, SeekFormat};
 pub use tickpipe_components::state::State;
 pub use tickpipe_systems::command::seek::SeekError;
+pub use tickpipe_systems::negotiate::Removal;
 
 /// `docs/buffers.md`, whose code is tested with that of the README.
 #[cfg(doctest)]

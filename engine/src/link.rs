@@ -11,7 +11,7 @@ use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 use tickpipe_components::state::State;
 use tickpipe_systems::command::{Action, Actions};
 use tickpipe_systems::element::ClassRef;
-use tickpipe_systems::negotiate::NewLink;
+use tickpipe_systems::negotiate::{NewLink, is_plugged, unplug};
 
 /// Why two elements cannot be linked so.
 #[derive(Debug, Error)]
@@ -142,6 +142,9 @@ impl Engine {
         let made = [&a, &b].map(|found| matches!(found, Found::New { .. }));
         let a = self.make_pad(from, a);
         let b = self.make_pad(to, b);
+        for pad in [a, b] {
+            unplug(&mut self.world, pad);
+        }
         let link = self.world.spawn(Link { from: a, to: b }).id();
         for pad in [a, b] {
             if let Some(mut at) = self.world.get_mut::<PadLink>(pad) {
@@ -225,7 +228,7 @@ impl Engine {
                 continue;
             }
             let link = self.world.get::<PadLink>(pad).and_then(|l| l.0);
-            if link.is_none() {
+            if link.is_none() || is_plugged(&self.world, pad) {
                 return Ok(Found::There {
                     pad,
                     template: info.template,

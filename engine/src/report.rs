@@ -14,6 +14,7 @@ use tickpipe_components::message::{Message, MessageKind};
 use tickpipe_components::readiness::Readiness;
 use tickpipe_components::state::State;
 use tickpipe_components::time::TimeBase;
+use tickpipe_systems::negotiate::Plug;
 use tickpipe_systems::state::{Graphs, Topology};
 
 /// How a run ended.
@@ -363,7 +364,14 @@ impl Engine {
         topology: &Topology,
         p: &tickpipe_components::fabric::PipelineFabric,
     ) {
+        let hidden = |node: usize| {
+            let node = topology.nodes.get(node);
+            node.is_some_and(|n| self.world.get::<Plug>(n.entity).is_some())
+        };
         for (i, link) in topology.links.iter().enumerate() {
+            if hidden(link.from.node) || hidden(link.to.node) {
+                continue;
+            }
             report.links.push(LinkReport {
                 from: topology.from_name(&self.world, i),
                 to: topology.to_name(&self.world, i),
@@ -374,7 +382,9 @@ impl Engine {
             });
         }
         for pool in &p.buffers.pools {
-            let node = &topology.nodes[pool.owner.index()];
+            let Some(node) = topology.nodes.get(pool.owner.index()) else {
+                continue;
+            };
             let pad = node.outputs.first().map(|&l| topology.links[l].from.pad);
             let pad = pad.and_then(|pad| self.world.get::<Pad>(pad));
             report.pools.push(PoolReport {
@@ -402,7 +412,10 @@ impl Engine {
         });
         report.leaks = leaks.collect();
         report.leaks_left_out = p.leaks.left_out;
-        for (lane, node) in p.lanes.iter().zip(&topology.nodes) {
+        for (at, (lane, node)) in p.lanes.iter().zip(&topology.nodes).enumerate() {
+            if hidden(at) {
+                continue;
+            }
             if let Some(sync) = &lane.sync {
                 let per_input = |f: fn(&tickpipe_components::sync::SyncInput) -> u64| {
                     sync.inputs.iter().map(f).collect()
@@ -469,7 +482,8 @@ impl Report {
                 MessageKind::Eos
                 | MessageKind::Stalled
                 | MessageKind::AsyncDone
-                | MessageKind::Seeked => (None, None),
+                | MessageKind::Seeked
+                | MessageKind::Removed => (None, None),
                 MessageKind::Occurrence(o) => {
                     let key = (message.element, o.reason, o.deed);
                     let told = told.entry(key).or_insert(0u64);

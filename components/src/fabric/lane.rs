@@ -59,6 +59,8 @@ pub struct Input {
     pub taken: u64,
     /// Buffers that were let go out of its queue before they were taken.
     pub discarded: u64,
+    /// Buffers that came over the links that were there before this one.
+    pub carried: u64,
     /// Who feeds it says that nothing may ever come: nobody waits for it.
     pub may_be_silent: bool,
 }

@@ -115,6 +115,8 @@ pub struct PipelineFabric {
     pub paused_at: Option<(u64, i64)>,
     /// Settings, caps or links are to change: the negotiate phase must look.
     pub renegotiate: bool,
+    /// Elements leave once they have passed on what they hold: that they work no more is looked at.
+    pub leaving: bool,
     /// New links wait until changes under way took effect.
     pub editing: bool,
     /// Pools that nobody takes from any more; their memory goes when their last buffer is home.

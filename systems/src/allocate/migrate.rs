@@ -3,17 +3,19 @@
 //! numbers.
 
 use super::{change, enter, free_clock, lanes, record};
-use crate::negotiate::{Changing, Edited};
+use crate::negotiate::{Changing, Edited, Plug};
 use crate::pipelines::{WorkSlot, Works};
-use crate::state::{Graphs, Topology, fabric_of};
+use crate::state::{Edge, Graphs, Topology, fabric_of};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tickpipe_components::fabric::{Gate, Input, Item, Lane, Marks, Output, PipelineFabric};
-use tickpipe_components::graph::PadCaps;
-use tickpipe_components::id::{LaneId, PipelineId};
+use tickpipe_components::fault::ElementError;
+use tickpipe_components::graph::{Element, PadCaps, Pads, Place};
+use tickpipe_components::id::{LaneId, PipelineId, PoolId};
 use tickpipe_components::limits::Limits;
+use tickpipe_components::occurrence::Reason;
 use tickpipe_components::readiness::Readiness;
 use tickpipe_components::state::State;
 
@@ -36,16 +38,18 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         .zip(&topology.nodes)
         .map(|(i, n)| (n.entity, i))
         .collect();
-    // Where each old lane is now.
-    let now: Vec<usize> = old
+    // Where each old lane is now; those that left are nowhere.
+    let now: Vec<Option<usize>> = old
         .nodes
         .iter()
-        .filter_map(|n| of_entity.get(&n.entity).copied())
+        .map(|n| of_entity.get(&n.entity).copied())
         .collect();
-    if now.len() != old.nodes.len() {
-        return world.resource_mut::<Graphs>().put_running(old);
-    }
-    let is_new = |lane: &usize| !now.contains(lane);
+    let mut runs = vec![false; topology.nodes.len()];
+    now.iter().flatten().for_each(|&lane| runs[lane] = true);
+    let is_new = |lane: &usize| !runs[*lane];
+    let plugged: Vec<usize> = (0..topology.nodes.len())
+        .filter(|&lane| world.get::<Plug>(topology.nodes[lane].entity).is_some())
+        .collect();
     if let Some(mut p) = fabric_of(world, id) {
         // Others may have filled their links already, so that nothing more could come.
         let late = p.sink_gate == Gate::Hold;
@@ -59,23 +63,27 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
                 (_, true) => p.sink_gate,
                 _ => Gate::Open,
             };
-            p.live_sinks += u32::from(l.is_sink());
+            l.done = plugged.contains(&lane);
+        }
+        for (lane, _) in now.iter().enumerate().filter(|(_, n)| n.is_none()) {
+            leave(&mut p, lane);
         }
         let running = core::mem::take(&mut p.lanes);
         for (lane, l) in running.into_iter().enumerate() {
-            fresh[now[lane]] = moved(
-                l,
-                &mut fresh[now[lane]],
-                (&old, lane),
-                (&topology, now[lane]),
-            );
+            if let Some(at) = now[lane] {
+                fresh[at] = moved(l, &mut fresh[at], (&old, lane), (&topology, at));
+            }
         }
         end_new_outputs(&mut fresh);
         super::latency::tell_sinks(&mut fresh, &latencies);
         p.latencies = latencies;
         p.live = fresh.iter().any(|l| l.live);
         renumber(&mut p, fresh, &now);
+        // Who feeds only what takes nothing works no more.
+        p.releasing.extend(plugged.iter().map(|&lane| lane as u32));
+        crate::command::flush::count_live(&mut p);
     }
+    let mut closed = Vec::new();
     let mut all_works = world.resource_mut::<Works>();
     if let Some(pipeline) = all_works.pipelines.get_mut(id.index()) {
         let mut slots: Vec<WorkSlot> = topology
@@ -83,8 +91,11 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
             .iter()
             .map(|n| WorkSlot::closed(&n.name, n.entity))
             .collect();
-        for (lane, slot) in core::mem::take(&mut pipeline.slots).into_iter().enumerate() {
-            slots[now[lane]] = slot;
+        for (lane, mut slot) in core::mem::take(&mut pipeline.slots).into_iter().enumerate() {
+            match now.get(lane).copied().flatten() {
+                Some(at) => slots[at] = slot,
+                None => closed.push((slot.entity, slot.work.close())),
+            }
         }
         for (lane, work) in works {
             slots[lane].work = work;
@@ -92,11 +103,19 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         }
         pipeline.slots = slots;
     }
+    for (entity, outcome) in closed {
+        left(world, id, entity, outcome);
+    }
     let state = world.get::<State>(topology.pipeline).copied();
     for lane in (0..topology.nodes.len()).filter(is_new) {
-        if let Some(mut s) = world.get_mut::<State>(topology.nodes[lane].entity) {
-            *s = state.unwrap_or_default();
-        }
+        let node = &topology.nodes[lane];
+        let (entity, of, name) = (node.entity, node.id, node.name.clone());
+        crate::state::follow(
+            world,
+            id,
+            (lane, entity, of, &name),
+            state.unwrap_or_default(),
+        );
     }
     for (link, caps) in topology.links.iter().zip(&solution.links) {
         for pad in [link.from.pad, link.to.pad] {
@@ -111,7 +130,9 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         motion.links.clone_from(&solution.links);
         let mut pools = vec![None; topology.nodes.len()];
         for (lane, pool) in core::mem::take(&mut motion.pools).into_iter().enumerate() {
-            pools[now[lane]] = pool;
+            if let Some(at) = now.get(lane).copied().flatten() {
+                pools[at] = pool;
+            }
         }
         motion.pools = pools;
     }
@@ -136,24 +157,52 @@ fn moved(
     (new, is): (&Topology, usize),
 ) -> Lane {
     let (was, is) = (&old.nodes[was], &new.nodes[is]);
-    let place = |of: &[usize], link: usize| {
-        let entity = new.links[link].entity;
-        of.iter().position(|&l| old.links[l].entity == entity)
-    };
     let mut inputs = core::mem::take(&mut fresh.inputs);
     for (input, &link) in inputs.iter_mut().zip(&is.inputs) {
-        if let Some(before) = place(&was.inputs, link).and_then(|at| lane.inputs.get_mut(at)) {
-            *input = Input {
-                queue: core::mem::take(&mut before.queue),
-                link: input.link,
-                from: input.from,
-                ..*before
-            };
+        let Edge { entity, to, .. } = new.links[link];
+        let place = was
+            .inputs
+            .iter()
+            .position(|&l| old.links[l].to.pad == to.pad);
+        let Some((place, before)) = place.and_then(|at| Some((at, lane.inputs.get_mut(at)?)))
+        else {
+            continue;
+        };
+        let same = old.links[was.inputs[place]].entity == entity;
+        let capacity = input.queue.capacity();
+        let mut moved = Input {
+            queue: core::mem::take(&mut before.queue),
+            link: input.link,
+            from: input.from,
+            may_be_silent: input.may_be_silent,
+            ..*before
+        };
+        if !same {
+            // What came over the link that was there before goes first; its end does not count.
+            let end = moved.queue.len().wrapping_sub(1);
+            if moved.queue.get(end) == Some(Item::EOS) {
+                moved.queue.remove(end);
+            }
+            moved.queue.resize(capacity);
+            let queued = moved
+                .queue
+                .iter()
+                .filter(|i| i.as_buffer().is_some())
+                .count();
+            moved.carried = moved.taken + queued as u64 + moved.discarded;
+            moved.eos = false;
         }
+        *input = moved;
     }
     let mut outputs = core::mem::take(&mut fresh.outputs);
     for (output, &link) in outputs.iter_mut().zip(&is.outputs) {
-        if let Some(before) = place(&was.outputs, link).and_then(|at| lane.outputs.get_mut(at)) {
+        let Edge { entity, from, .. } = new.links[link];
+        let of = |l: &&usize| old.links[**l].from.pad == from.pad;
+        let before = was.outputs.iter().find(of).map(|&l| old.links[l].entity);
+        let place = was.outputs.iter().position(|l| of(&l));
+        if before == Some(entity)
+            && let Some(before) = place.and_then(|at| lane.outputs.get_mut(at))
+        {
             *output = Output {
                 staged: core::mem::take(&mut before.staged),
                 link: output.link,
@@ -162,6 +211,7 @@ fn moved(
             };
         }
     }
+    lane.awaits = None;
     lane.inputs = inputs;
     lane.outputs = outputs;
     lane.retained.reserve(fresh.retained.capacity());
@@ -187,12 +237,60 @@ fn end_new_outputs(lanes: &mut [Lane]) {
     }
 }
 
-/// Puts lanes in a new order into the fabric; what named them by number names them anew.
-fn renumber(p: &mut PipelineFabric, lanes: Vec<Lane>, now: &[usize]) {
-    let at = |lane: LaneId| LaneId(now.get(lane.index()).map_or(0, |&l| l as u32));
+/// What an element holds that leaves goes home; its pool gives nothing any more.
+fn leave(p: &mut PipelineFabric, lane: usize) {
+    crate::command::flush::empty_whole(p, lane, Reason::Removed);
+    let pools = (0u32..).zip(&p.buffers.pools);
+    let own = pools.filter(|(_, pool)| pool.owner.index() == lane);
+    let own: Vec<PoolId> = own.map(|(id, _)| PoolId(id)).collect();
+    for pool in own {
+        let _ = p.buffers.decommit(pool, |_| {});
+        if !p.retired.contains(&pool) {
+            p.retired.push(pool);
+        }
+    }
+}
+
+/// An element left: it is in READY, and in no graph.
+fn left(world: &mut World, id: PipelineId, entity: Entity, outcome: Result<(), ElementError>) {
+    let info = world.get::<Element>(entity).map(|e| (e.id, e.name.clone()));
+    if let (Err(error), Some((of, name))) = (outcome, info) {
+        let step = (State::Paused, State::Ready);
+        crate::state::step_failed(world, id, (of, &name), step, &error);
+    }
+    if let Some(mut state) = world.get_mut::<State>(entity) {
+        *state = State::Ready;
+    }
+    world.entity_mut(entity).remove::<Place>();
+    let pads = world.get::<Pads>(entity).cloned().unwrap_or_default();
+    for pad in pads.0 {
+        if let Some(mut caps) = world.get_mut::<PadCaps>(pad) {
+            *caps = PadCaps::default();
+        }
+    }
+    if world.get::<Plug>(entity).is_some() {
+        let pads = world.get::<Pads>(entity).cloned().unwrap_or_default();
+        for gone in pads.0.into_iter().chain([entity]) {
+            world.despawn(gone);
+        }
+    }
+}
+
+/// Puts lanes in a new order into the fabric; what named them by number names them anew. Those that
+/// left have a number that no lane has.
+fn renumber(p: &mut PipelineFabric, lanes: Vec<Lane>, now: &[Option<usize>]) {
+    let at = |lane: LaneId| {
+        let at = now.get(lane.index()).copied().flatten();
+        LaneId(at.map_or(u32::MAX, |l| l as u32))
+    };
+    for (lane, pad, _) in &mut p.upward {
+        let _ = pad;
+        *lane = at(LaneId(*lane)).0;
+    }
     for pool in &mut p.buffers.pools {
         pool.owner = at(pool.owner);
         pool.started_by = pool.started_by.map(at);
+        pool.waiting.retain(|lane| at(*lane).0 != u32::MAX);
         pool.waiting.iter_mut().for_each(|lane| *lane = at(*lane));
         pool.waiting.sort_unstable();
     }

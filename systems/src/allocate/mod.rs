@@ -176,6 +176,7 @@ fn lanes(
                     eos: false,
                     taken: 0,
                     discarded: 0,
+                    carried: 0,
                     may_be_silent: silent[from.node],
                 }
             })

@@ -66,7 +66,7 @@ pub(crate) fn discard(p: &mut PipelineFabric, works: &mut PipelineWorks, origins
         let flushed = inputs.map(|i| emits[i.from.0.index()]);
         let pads: SmallVec<[usize; 4]> = flushed.enumerate().filter(|f| f.1).map(|f| f.0).collect();
         let fault = works.slots.get(lane).is_some_and(|s| s.fault.is_some());
-        empty_lane(p, lane, &pads, fault);
+        empty_lane(p, lane, &pads, fault, Reason::Flush);
         if let Some(slot) = works.slots.get_mut(lane) {
             slot.work.flush(&pads);
         }
@@ -102,8 +102,14 @@ pub(crate) fn count_live(p: &mut PipelineFabric) {
     }
 }
 
+/// All that a lane holds goes home, for a reason that is counted; it works no more.
+pub(crate) fn empty_whole(p: &mut PipelineFabric, lane: usize, reason: Reason) {
+    let pads: SmallVec<[usize; 4]> = (0..p.lanes[lane].inputs.len()).collect();
+    empty_lane(p, lane, &pads, true, reason);
+}
+
 /// Lets go of what stands in a lane's flushed queues and what it keeps; it can work again.
-fn empty_lane(p: &mut PipelineFabric, lane: usize, pads: &[usize], fault: bool) {
+fn empty_lane(p: &mut PipelineFabric, lane: usize, pads: &[usize], fault: bool, reason: Reason) {
     let mut gone: Vec<_> = Vec::new();
     let l = &mut p.lanes[lane];
     for &pad in pads {
@@ -137,7 +143,7 @@ fn empty_lane(p: &mut PipelineFabric, lane: usize, pads: &[usize], fault: bool) 
         gone.push(filling.buffer);
     }
     let sink = l.is_sink();
-    l.tally.add(Reason::Flush, Deed::Dropped, gone.len() as u64);
+    l.tally.add(reason, Deed::Dropped, gone.len() as u64);
     l.dropped += gone.len() as u64;
     for output in &mut l.outputs {
         output.eos &= fault;
@@ -193,8 +199,7 @@ pub(crate) fn set_flushing(p: &mut PipelineFabric, origins: &[Origin], flushing:
 /// All that is in flight goes home, and nothing works any more.
 pub(crate) fn let_go(p: &mut PipelineFabric) {
     for lane in 0..p.lanes.len() {
-        let pads: SmallVec<[usize; 4]> = (0..p.lanes[lane].inputs.len()).collect();
-        empty_lane(p, lane, &pads, true);
+        empty_whole(p, lane, Reason::Flush);
         // Of a tick that was broken off there is nothing: this is between two.
         let l = &mut p.lanes[lane];
         debug_assert!(

@@ -4,7 +4,7 @@ pub(crate) mod flush;
 pub mod seek;
 
 use crate::element::Setting;
-use crate::negotiate::{NewLink, linked, set_all};
+use crate::negotiate::{NewLink, cut, leaving, linked, set_all};
 use crate::pipelines::{PipelineWorks, Works};
 use crate::state::Graphs;
 use bevy_ecs::entity::Entity;
@@ -42,6 +42,18 @@ pub enum Action {
         pipeline: Entity,
         /// The link.
         link: NewLink,
+    },
+    /// Links of a started pipeline were taken away.
+    Cut {
+        /// The pipeline.
+        pipeline: Entity,
+    },
+    /// An element of a started pipeline leaves once it has passed on what it holds.
+    Leave {
+        /// The pipeline.
+        pipeline: Entity,
+        /// The element.
+        element: Entity,
     },
     /// Discard what is under way: in all of a started pipeline, or in what is behind an element.
     Flush {
@@ -132,6 +144,16 @@ pub fn command(world: &mut World) {
                 element,
                 setting,
             } => set_property(world, pipeline, element, setting),
+            Action::Cut { pipeline } => {
+                if let Some(id) = world.get::<Pipeline>(pipeline).map(|p| p.id) {
+                    cut(world, id);
+                }
+            }
+            Action::Leave { pipeline, element } => {
+                if let Some(id) = world.get::<Pipeline>(pipeline).map(|p| p.id) {
+                    leaving(world, id, element);
+                }
+            }
             Action::DeviceReady(element) => device_ready(world, element),
             Action::Link { pipeline, link } => {
                 if let Some(id) = world.get::<Pipeline>(pipeline).map(|p| p.id) {

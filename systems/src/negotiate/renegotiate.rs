@@ -43,6 +43,10 @@ pub struct Motion {
     pub sets: Vec<(Entity, Setting)>,
     /// Links that were made since it started and are not in it yet.
     pub edits: Vec<NewLink>,
+    /// Links were taken away, or elements are to leave.
+    pub cut: bool,
+    /// Elements that leave once they have passed on what they hold.
+    pub leaving: Vec<Entity>,
     /// Elements whose caps follow from what they read were looked for.
     looked: bool,
     /// Why the last change was refused, if it was.
@@ -123,12 +127,21 @@ pub(super) fn renegotiate(world: &mut World, id: PipelineId) {
         Some(motion) => core::mem::take(&mut motion.sets),
         None => return,
     };
-    let running = fabric_of(world, id).is_some_and(|p| p.progress == Progress::Running);
-    let topology = world.resource_mut::<Graphs>().take_running(id);
-    let Some(topology) = topology.filter(|_| running) else {
+    let progress = fabric_of(world, id).map_or(Progress::Idle, |p| p.progress);
+    let running = progress == Progress::Running;
+    let Some(topology) = world.resource_mut::<Graphs>().take_running(id) else {
         set_all(world, sets);
         return;
     };
+    if !running {
+        set_all(world, sets);
+        // What holds a graph up may be taken out of it, and what ended may be added to.
+        if matches!(progress, Progress::Ended | Progress::Stalled) {
+            edit_if_asked(world, &topology);
+        }
+        world.resource_mut::<Graphs>().put_running(topology);
+        return;
+    }
     let wishes = wishes(world, id);
     keep_what_was_read(world, &topology);
     if !sets.is_empty() {
@@ -137,11 +150,15 @@ pub(super) fn renegotiate(world: &mut World, id: PipelineId) {
     if !wishes.is_empty() {
         announcements(world, &topology, wishes);
     }
-    let edits = world.resource::<Graphs>().motion(id).map(|m| &m.edits);
-    if edits.is_some_and(|e| !e.is_empty()) {
-        edit::edit(world, &topology);
-    }
+    edit_if_asked(world, &topology);
     world.resource_mut::<Graphs>().put_running(topology);
+}
+
+fn edit_if_asked(world: &mut World, topology: &Topology) {
+    let motion = world.resource::<Graphs>().motion(topology.id);
+    if motion.is_some_and(|m| m.cut || !m.edits.is_empty() || !m.leaving.is_empty()) {
+        edit::edit(world, topology);
+    }
 }
 
 /// Sets properties without asking anybody.

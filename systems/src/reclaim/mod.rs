@@ -57,6 +57,7 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
         return;
     }
     p.closing.push(lane);
+    p.renegotiate |= p.leaving;
     while let Some(lane) = p.closing.pop() {
         let l = &mut p.lanes[lane as usize];
         for pad in 0..l.inputs.len() {

@@ -110,7 +110,8 @@ pub(super) fn to_ready(world: &mut World, id: PipelineId, pipeline: Entity) {
         Some(motion) => motion.take(),
         None => None,
     };
-    crate::negotiate::set_all(world, motion.map(|m| m.sets).unwrap_or_default());
+    let motion = motion.unwrap_or_default();
+    crate::negotiate::set_all(world, motion.sets);
     // A start that failed half-way has no running graph: it is read again.
     let topology = take_running(world, id).or_else(|| Topology::read(world, pipeline).ok());
     if let Some(topology) = &topology {
@@ -119,6 +120,11 @@ pub(super) fn to_ready(world: &mut World, id: PipelineId, pipeline: Entity) {
     close_left(world, id);
     in_flight(world, id);
     despawn_memory(world, id);
+    // Who was to leave has nothing left to pass on.
+    for element in motion.leaving {
+        crate::negotiate::take_out(world, id, element);
+    }
+    crate::negotiate::clear_plugs(world, pipeline);
     settle_bins(world, pipeline);
     let mut announce = false;
     if let Some(mut state) = world.get_mut::<State>(pipeline) {

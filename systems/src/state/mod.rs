@@ -16,7 +16,7 @@ pub use topology::{Edge, End, Node, Topology, TopologyError};
 use crate::negotiate::{Changing, Edited, Failure, Motion, Solution};
 pub use preroll::is_prerolled;
 pub(crate) use preroll::prerolled;
-pub(crate) use up::begin_paused;
+pub(crate) use up::{begin_paused, follow};
 
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
@@ -197,7 +197,7 @@ fn reached(world: &mut World, id: PipelineId, entity: Entity, state: State) {
 }
 
 /// An element failed at a step.
-fn step_failed(
+pub(crate) fn step_failed(
     world: &mut World,
     id: PipelineId,
     (element, name): (ElementId, &str),

@@ -175,6 +175,31 @@ pub(super) fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {
     arrived(world, id, pipeline, State::Playing);
 }
 
+/// An element that was added to a running graph follows it to its state; one that fails at a step
+/// stays where it is, and what comes to it waits.
+pub(crate) fn follow(
+    world: &mut World,
+    id: PipelineId,
+    (lane, entity, element, name): (usize, Entity, tickpipe_components::id::ElementId, &str),
+    state: State,
+) {
+    reached(world, id, entity, State::Paused);
+    if state != State::Playing {
+        return;
+    }
+    match play(world, id, lane) {
+        Ok(()) => reached(world, id, entity, State::Playing),
+        Err(error) => {
+            let step = (State::Paused, State::Playing);
+            step_failed(world, id, (element, name), step, &error);
+            if let Some(mut p) = fabric_of(world, id) {
+                p.change_failed = true;
+                p.lanes[lane].gate = Gate::Closed;
+            }
+        }
+    }
+}
+
 fn name_of(
     world: &World,
     id: PipelineId,

@@ -127,7 +127,7 @@ fn counters(look: &Look<'_>, l: usize, input: &Input, output: &Output) -> Checke
     let queue = &input.queue;
     let queued = queue.iter().filter(|i| i.as_buffer().is_some()).count() as u64;
     let end_is_there = input.eos || queue.get(queue.len().wrapping_sub(1)) == Some(Item::EOS);
-    let (emitted, taken) = (output.emitted, input.taken);
+    let (emitted, taken) = (output.emitted + input.carried, input.taken);
     // Who is done drops what is sent to it, and counts that for all its pads together.
     let right = match look.p.lanes[l].done {
         true => emitted >= taken + queued && (output.eos || !end_is_there),
