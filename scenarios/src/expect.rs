@@ -7,6 +7,7 @@ use core::fmt;
 use core::ops::Range;
 use tickpipe::components::caps::Caps;
 use tickpipe::components::fault::{Code, Domain};
+use tickpipe::components::occurrence::Reason;
 use tickpipe::{Cause, State, Verdict};
 
 /// xxh3-64 of a frame's visible pixels: each plane's rows in order, without padding.
@@ -369,6 +370,7 @@ fn message(
     if let Some(field) = table.get("code") {
         let known = match message.kind {
             Some("state-changed") => STATES.iter().map(|s| s.name()).collect(),
+            Some("occurrence") => Reason::ALL.iter().map(|r| r.name()).collect(),
             _ => Code::ALL.iter().map(|c| c.name()).collect(),
         };
         message.code = Some(one_of(field, known)?);

@@ -131,6 +131,10 @@ impl Element for ImageFreeze {
         Some(1)
     }
 
+    fn is_live(&self) -> bool {
+        self.is_live
+    }
+
     fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         Some(Arc::new(self.clone()))
     }
