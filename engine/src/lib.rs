@@ -30,7 +30,7 @@ pub use report::{
     BreachReport, ElementReport, FrameReport, LeakReport, LinkReport, MessageReport, PoolReport,
     Report, SinkReport, SyncReport, Verdict,
 };
-pub use run::{Observer, RunOptions, WaitError};
+pub use run::{Observer, RunOptions, Script, WaitError};
 pub use stall::{
     Cause, ChainReport, ChangeReport, HolderReport, QueuedReport, StallReport, SuggestionReport,
     WaitReport,

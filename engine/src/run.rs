@@ -9,7 +9,7 @@ use thiserror::Error;
 use tickpipe_components::bus::Bus;
 use tickpipe_components::fabric::{Fabric, Lane, PipelineFabric, Progress};
 use tickpipe_components::fault::{Code, Domain};
-use tickpipe_components::graph::{Clock, ClockMode, Pipeline};
+use tickpipe_components::graph::{Clock, ClockMode, Pipeline, Target};
 use tickpipe_components::message::{Message, MessageKind, MessageMask};
 use tickpipe_components::readiness::Readiness;
 use tickpipe_components::state::State;
@@ -34,6 +34,23 @@ pub trait Observer {
 
 impl Observer for () {
     fn tick(&mut self, _pipeline: &PipelineFabric) {}
+}
+
+/// Does things to a pipeline while it runs.
+pub trait Script {
+    /// Called before each tick, with its number from 0.
+    fn before(&mut self, engine: &mut Engine, pipeline: PipelineHandle, tick: u64);
+
+    /// Whether nothing more is to be done. Before that a run that could end goes on.
+    fn is_over(&self) -> bool;
+}
+
+impl Script for () {
+    fn before(&mut self, _engine: &mut Engine, _pipeline: PipelineHandle, _tick: u64) {}
+
+    fn is_over(&self) -> bool {
+        true
+    }
 }
 
 /// No message of the kind waited for can come.
@@ -153,12 +170,34 @@ impl Engine {
         options: &RunOptions,
         observer: &mut (dyn Observer + Send),
     ) -> Report {
+        self.run_script(pipeline, options, observer, &mut ())
+    }
+
+    /// As [`Engine::run`], with things done to the pipeline on the way. It ends also where it was
+    /// asked to go and nothing more is to be done: in PAUSED or READY. That is `done`.
+    pub fn run_script(
+        &mut self,
+        pipeline: PipelineHandle,
+        options: &RunOptions,
+        observer: &mut (dyn Observer + Send),
+        script: &mut (dyn Script + Send),
+    ) -> Report {
         self.observe(pipeline, options.digests, options.record);
         while self.next_message(pipeline, MessageMask::all()).is_some() {}
         self.set_state(pipeline, State::Playing);
         let mut messages = Vec::new();
+        let mut stopped: Option<Report> = None;
         let verdict = self.on_threads(|engine| {
             loop {
+                let tick = engine.fabric(pipeline).map_or(0, |p| p.tick);
+                script.before(engine, pipeline, tick);
+                // In READY nothing is left to tell of.
+                if engine.asked_for(pipeline) == State::Ready {
+                    stopped = match engine.state(pipeline) {
+                        State::Ready => stopped.take(),
+                        _ => Some(engine.report(pipeline)),
+                    };
+                }
                 engine.step(pipeline);
                 engine.stall_unserved(pipeline);
                 while let Some(message) = engine.next_message(pipeline, MessageMask::all()) {
@@ -171,10 +210,14 @@ impl Engine {
                 if engine.fabric(pipeline).is_some_and(|p| p.change_failed) {
                     return Verdict::Failed;
                 }
+                let stays = engine.asked_for(pipeline) != State::Playing;
                 match engine.progress(pipeline) {
-                    Progress::Ended => return Verdict::Done,
                     Progress::Failed => return Verdict::Failed,
-                    Progress::Stalled => return Verdict::Stalled,
+                    Progress::Ended if script.is_over() => return Verdict::Done,
+                    Progress::Stalled if script.is_over() => return Verdict::Stalled,
+                    _ if stays && script.is_over() && engine.at_rest(pipeline) => {
+                        return Verdict::Done;
+                    }
                     _ if options.max_ticks.is_some_and(|max| tick >= max) => {
                         tracing::error!(tick, "still running after the ticks allowed");
                         messages.push(Message {
@@ -188,7 +231,10 @@ impl Engine {
                 }
             }
         });
-        let mut report = self.report(pipeline);
+        let mut report = match self.state(pipeline) {
+            State::Ready => stopped.unwrap_or_else(|| self.report(pipeline)),
+            _ => self.report(pipeline),
+        };
         self.set_state(pipeline, State::Ready);
         let _ = self.wait_for_state(pipeline, State::Ready);
         let before = messages.len();
@@ -327,6 +373,17 @@ impl Engine {
             .get::<Pipeline>(pipeline.entity)
             .and_then(|p| self.world.get::<Clock>(p.clock))
             .map_or(ClockMode::Free, |c| c.mode)
+    }
+
+    /// The state that a pipeline was asked for last.
+    fn asked_for(&self, pipeline: PipelineHandle) -> State {
+        let actions = self.world.resource::<Actions>().queue.iter();
+        let asked = actions.rev().find_map(|action| match action {
+            Action::SetState(entity, state) if *entity == pipeline.entity => Some(*state),
+            _ => None,
+        });
+        let target = self.world.get::<Target>(pipeline.entity).map(|t| t.0);
+        asked.or(target).unwrap_or_default()
     }
 
     /// Whether a change of state is asked for or under way.

@@ -28,6 +28,12 @@ pub enum Miss {
         /// How it ended.
         found: Verdict,
     },
+    /// An action could not be done.
+    #[error("it could not be done: {why}")]
+    NotDone {
+        /// Why.
+        why: String,
+    },
     /// The run ended before the thing was set up.
     #[error("{subject} is not in the report: the run ended before it was set up")]
     Absent {

@@ -115,8 +115,16 @@ pub enum ScenarioErrorKind {
         /// What can be expected of.
         known: Vec<&'static str>,
     },
+    /// An action that does nothing.
+    #[error("`{table}` says nothing that is to be done; it needs one of: {}", .known.join(", "))]
+    NothingDone {
+        /// The table, such as `action[0]`.
+        table: String,
+        /// What can be done.
+        known: Vec<&'static str>,
+    },
     /// An expectation with two subjects.
-    #[error("`{key}` does not go with `{first}`: a table expects something of one thing")]
+    #[error("`{key}` does not go with `{first}`: a table is about one thing")]
     TwoSubjects {
         /// The second, with its table.
         key: String,

@@ -338,7 +338,7 @@ fn message(
     mut table: Reader<'_>,
     places: &mut Vec<(String, Range<usize>)>,
 ) -> Result<MessageExpected, Bad> {
-    const KINDS: [&str; 8] = [
+    const KINDS: [&str; 9] = [
         "eos",
         "error",
         "warning",
@@ -346,6 +346,7 @@ fn message(
         "stalled",
         "async-done",
         "seeked",
+        "removed",
         "occurrence",
     ];
     const STATES: [State; 3] = [State::Ready, State::Paused, State::Playing];

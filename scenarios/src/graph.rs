@@ -1,5 +1,6 @@
 //! Building a scenario's graph, checking that what is expected can be there, and running it.
 
+use crate::action::{Acting, Action};
 use crate::check::{Missed, check};
 use crate::error::{Bad, ScenarioError, ScenarioErrorKind as Kind};
 use crate::expect::{Expectation, Expected};
@@ -57,6 +58,7 @@ pub struct Job {
     pub options: RunOptions,
     /// What is odd in the launch text, each rendered with a mark under its place.
     pub warnings: Vec<String>,
+    actions: Vec<Action>,
     expected: Vec<Expected>,
 }
 
@@ -111,6 +113,16 @@ impl Scenario {
             let graph = Graph { engine, pipeline };
             graph.has(expected).map_err(|bad| bad.at(&self.source))?;
         }
+        for action in self.actions() {
+            let graph = Graph { engine, pipeline };
+            for (key, span, name) in &action.names {
+                let found = graph.element(name, key, span);
+                found.map_err(|bad| bad.at(&self.source))?;
+            }
+        }
+        if let Some(order) = self.settings().down_order {
+            engine.set_down_order(pipeline, order);
+        }
         if let Some(clock) = overrides.clock.or(self.settings().clock) {
             engine.set_clock(pipeline, clock);
         }
@@ -131,6 +143,7 @@ impl Scenario {
                 record: overrides.record || self.expected().iter().any(records),
             },
             warnings,
+            actions: self.actions().to_vec(),
             expected: self.expected().to_vec(),
         })
     }
@@ -173,13 +186,15 @@ impl Job {
             pipeline,
             options,
             warnings,
+            actions: Vec::new(),
             expected: Vec::new(),
         }
     }
 
     /// Runs the graph to its end and compares what came out.
     pub fn run(&self, engine: &mut Engine, observer: &mut (dyn Observer + Send)) -> Outcome {
-        let mut report = engine.run(self.pipeline, &self.options, observer);
+        let mut acting = Acting::new(engine, self.pipeline, &self.actions);
+        let mut report = engine.run_script(self.pipeline, &self.options, observer, &mut acting);
         let verdict = self.expected.iter().find_map(|e| match e.what {
             Expectation::Verdict(verdict) => Some(verdict),
             _ => None,
@@ -189,11 +204,8 @@ impl Job {
             true => Verdict::Stalled,
             false => Verdict::Done,
         });
-        let missed: Vec<Missed> = self
-            .expected
-            .iter()
-            .flat_map(|e| check(e, &report))
-            .collect();
+        let mut missed = acting.failed;
+        missed.extend(self.expected.iter().flat_map(|e| check(e, &report)));
         // A run that had to fail and did not is missed too; one that failed and had not to is
         // just that, a failure.
         let ended = report.verdict == expected_verdict || report.verdict == Verdict::Done;

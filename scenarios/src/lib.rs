@@ -26,9 +26,10 @@
 //! of what is wrong in it, before anything runs: [`ScenarioError`].
 //!
 //! - `source`: the file's text and places in it; `reader`: TOML tables, key by key; `scenario`:
-//!   the settings; `expect`: the expectations; `variables`: `${dir}`; `graph`: building, and
+//!   the settings; `action`: what is done while it runs; `expect`: the expectations; `variables`: `${dir}`; `graph`: building, and
 //!   whether what is expected can be there; `check`: comparing with a report; `error`.
 
+mod action;
 mod check;
 mod error;
 mod expect;
@@ -38,6 +39,7 @@ mod scenario;
 mod source;
 mod variables;
 
+pub use action::{Action, Deed};
 pub use check::{Miss, Missed};
 pub use error::{ScenarioError, ScenarioErrorKind};
 pub use expect::{Expectation, Expected, FrameHash, MessageExpected};

@@ -66,6 +66,11 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The value of a key that is known only where something else is there.
+    pub fn get_if(&mut self, known: bool, key: &'static str) -> Option<Field<'a>> {
+        known.then(|| self.get(key)).flatten()
+    }
+
     /// The value of a key that must be there.
     pub fn need(&mut self, key: &'static str) -> Read<Field<'a>> {
         match self.get(key) {
@@ -172,6 +177,17 @@ impl<'a> Field<'a> {
             .get_ref()
             .as_bool()
             .ok_or_else(|| self.wrong("true or false"))
+    }
+
+    /// A text, a number or a truth value, as it is written on a launch line.
+    pub fn plain(&self) -> Read<String> {
+        match self.value.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            DeValue::Integer(number) => Ok(number.to_string()),
+            DeValue::Float(number) => Ok(number.to_string()),
+            DeValue::Boolean(flag) => Ok(flag.to_string()),
+            _ => Err(self.wrong("a text, a number, true or false")),
+        }
     }
 
     /// A whole number in `min..=max`.

@@ -1,5 +1,6 @@
 //! A scenario: the launch text, how to run it, and what is expected, read from TOML.
 
+use crate::action::{self, Action};
 use crate::error::{Bad, ScenarioError, ScenarioErrorKind as Kind};
 use crate::expect::{self, Expected};
 use crate::reader::Reader;
@@ -9,7 +10,7 @@ use crate::{MAX_FILE_BYTES, MAX_THREADS, VERSION};
 use core::ops::Range;
 use std::io::Read;
 use std::path::Path;
-use tickpipe::{ClockMode, Limits};
+use tickpipe::{ClockMode, DownOrder, Limits};
 use toml::de::DeTable;
 
 /// How a scenario asks to be run: the `[run]` table. What is not said is left to the caller.
@@ -21,6 +22,8 @@ pub struct RunSettings {
     pub threads: Option<usize>,
     /// The run fails after so many ticks, at least 1.
     pub max_ticks: Option<u64>,
+    /// In which order elements change on the way down.
+    pub down_order: Option<DownOrder>,
     /// Whether to look in every tick that all holds that always does.
     pub check: Option<bool>,
     /// The seed of whatever is drawn at random. Kept: nothing draws yet.
@@ -40,6 +43,7 @@ pub struct Scenario {
     pub(crate) launch_span: Range<usize>,
     pub(crate) launch_start: Option<usize>,
     settings: RunSettings,
+    actions: Vec<Action>,
     expected: Vec<Expected>,
 }
 
@@ -100,6 +104,11 @@ impl Scenario {
         &self.settings
     }
 
+    /// What is done while it runs, in the order of the file.
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
     /// What is expected, in the order of the file.
     pub fn expected(&self) -> &[Expected] {
         &self.expected
@@ -138,6 +147,13 @@ fn parse(source: &Source, folder: &Path) -> Result<Scenario, Bad> {
         Some(run) => settings(run.table()?)?,
         None => RunSettings::default(),
     };
+    let mut actions = Vec::new();
+    if let Some(list) = root.get("action") {
+        for field in list.list()? {
+            let place = source.place(field.span().start);
+            actions.push(action::read(field.table()?, place)?);
+        }
+    }
     let mut expected = Vec::new();
     if let Some(list) = root.get("expect") {
         for field in list.list()? {
@@ -158,6 +174,7 @@ fn parse(source: &Source, folder: &Path) -> Result<Scenario, Bad> {
         launch_span,
         launch_start,
         settings,
+        actions,
         expected,
     })
 }
@@ -177,6 +194,11 @@ fn settings(mut run: Reader<'_>) -> Result<RunSettings, Bad> {
     }
     if let Some(ticks) = run.get("max-ticks") {
         settings.max_ticks = Some(ticks.number(1, i64::MAX as u64)?);
+    }
+    if let Some(order) = run.get("down-order") {
+        const ORDERS: [DownOrder; 2] = [DownOrder::SourcesFirst, DownOrder::SinksFirst];
+        let known = || ORDERS.iter().map(|o| o.name()).collect();
+        settings.down_order = Some(order.word(known, DownOrder::from_name)?);
     }
     if let Some(check) = run.get("check") {
         settings.check = Some(check.boolean()?);

@@ -51,7 +51,7 @@ fn keys() {
     );
     assert_eq!(
         after_head("[run]\nthreads = 2\nmax-tick = 5\n"),
-        "dir/a.toml:5:1: unknown key `run.max-tick`; known here: check, clock, limits, max-ticks, \
+        "dir/a.toml:5:1: unknown key `run.max-tick`; known here: check, clock, down-order, limits, max-ticks, \
          quantum, seed, threads"
     );
     assert_eq!(
@@ -130,7 +130,7 @@ fn types_and_ranges() {
         (
             "[[expect]]\nmessage = { kind = 'eror' }\n",
             "4:20: `expect[0].message.kind` = \"eror\" is none of: eos, error, warning, \
-             state-changed, stalled, async-done, seeked, occurrence",
+             state-changed, stalled, async-done, seeked, removed, occurrence",
         ),
         (
             "expect = 1\n",
@@ -159,8 +159,7 @@ fn expectations_without_sense() {
         ),
         (
             "[[expect]]\nsink = 'out'\nelement = 'wire'\nbuffers = 1\n",
-            "5:1: `expect[0].element` does not go with `sink`: a table expects something of one \
-             thing",
+            "5:1: `expect[0].element` does not go with `sink`: a table is about one thing",
         ),
         (
             "[[expect]]\nelement = 'wire'\n",
@@ -244,7 +243,7 @@ fn errors_show_the_line() {
     ");
     let error = refusal(&format!("{HEAD}[run]\nthread = 1\n"));
     insta::assert_snapshot!(error.render(), @r"
-    error: dir/a.toml:4:1: unknown key `run.thread`; known here: check, clock, limits, max-ticks, quantum, seed, threads
+    error: dir/a.toml:4:1: unknown key `run.thread`; known here: check, clock, down-order, limits, max-ticks, quantum, seed, threads
       4 | thread = 1
         | ^^^^^^
       help: did you mean `threads`?

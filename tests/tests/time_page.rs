@@ -9,7 +9,9 @@ use tickpipe::{ClockMode, Verdict};
 #[test]
 fn the_lines_of_the_page_run() {
     let page = include_str!("../../docs/time.md");
-    let lines = page.lines().filter_map(|l| l.strip_prefix("tickpipe launch "));
+    let lines = page
+        .lines()
+        .filter_map(|l| l.strip_prefix("tickpipe launch "));
     let mut ran = 0;
     for line in lines {
         let (clock, line) = match line.strip_prefix("--clock virtual ") {
