@@ -75,6 +75,8 @@ limits! {
         "bytes that a graph takes once it has started; --max-memory sets it", "";
     NameBytes: "name-bytes", 1_024, 1, 65_536,
         "bytes of the name of an element or bin", "";
+    BinDepth: "bin-depth", 64, 1, 10_000,
+        "bins inside one another", "CONFIG children per bin";
     BufferAge: "buffer-age", 10_000, 0, 1 << 40,
         "ticks that one element may have a buffer before it is told as not returned; 0 means for ever", "";
 }

@@ -382,6 +382,15 @@ impl Engine {
     /// [`BuildError::Limit`] if its name is too long.
     pub(crate) fn create_bin(&mut self, parent: Entity, name: &str) -> Result<Entity, BuildError> {
         check_name(self.world.resource::<Limits>(), name)?;
+        let mut depth = 1;
+        let mut at = parent;
+        while self.world.get::<Bin>(at).is_some()
+            && let Some(Parent(above)) = self.world.get::<Parent>(at)
+        {
+            (depth, at) = (depth + 1, *above);
+        }
+        let limits = self.world.resource::<Limits>();
+        limits.check(Limit::BinDepth, "bins inside one another", depth)?;
         let bin = Bin {
             name: name.to_owned(),
         };

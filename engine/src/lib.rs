@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod stall;
 mod subscribe;
+mod text;
 mod unlink;
 
 pub use build::{BuildError, ElementHandle, PipelineHandle};
@@ -27,8 +28,9 @@ pub use inspect::{BufferView, Holder};
 pub use link::LinkError;
 pub use plan::{Conversion, LinkCaps, LinkPlan, LinkTrace, Plan, PlanError, PlanReport, PoolCount};
 pub use report::{
-    BreachReport, ElementReport, FrameReport, LeakReport, LinkReport, MessageReport, PoolReport,
-    Report, SinkReport, SyncReport, Verdict,
+    BreachReport, ElementLatencyReport, ElementReport, FrameReport, LatencyReport, LeakReport,
+    LinkReport, MessageReport, OccurrenceReport, PoolReport, Report, SinkReport, SyncReport,
+    TallyReport, TimingReport, Verdict,
 };
 pub use run::{Observer, RunOptions, Script, WaitError};
 pub use stall::{

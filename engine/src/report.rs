@@ -63,6 +63,9 @@ pub struct Report {
     pub sync: Vec<SyncReport>,
     /// Sinks.
     pub sinks: Vec<SinkReport>,
+    /// How long it takes from live sources to sinks, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencyReport>,
     /// Messages in the order in which they were posted.
     pub messages: Vec<MessageReport>,
     /// The pads that could not agree, if that is why it failed.
@@ -201,8 +204,46 @@ pub struct SinkReport {
     pub eos: bool,
     /// The unit of the frames' times, unless a frame says another.
     pub time_base: [u32; 2],
+    /// How it kept time, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timing: Option<TimingReport>,
     /// What it took, if that was to be recorded.
     pub frames: Vec<FrameReport>,
+}
+
+/// How a sink with `sync` kept time.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimingReport {
+    /// Buffers that came after they were due.
+    pub late: u64,
+    /// The most that one was late, in nanoseconds.
+    pub max_late: i64,
+    /// The pipeline's latency that was added to when they were due, in nanoseconds.
+    pub latency: i64,
+}
+
+/// How long it takes from live sources to sinks, in nanoseconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatencyReport {
+    /// At least.
+    pub min: i64,
+    /// At most, if it is bounded.
+    pub max: Option<i64>,
+    /// The same of each element, from the sources to behind it, in graph order.
+    pub elements: Vec<ElementLatencyReport>,
+}
+
+/// How long it takes from the sources to behind an element, in nanoseconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct ElementLatencyReport {
+    /// Its name.
+    pub name: String,
+    /// Whether what comes there is from a live source.
+    pub live: bool,
+    /// At least.
+    pub min: i64,
+    /// At most, if it is bounded.
+    pub max: Option<i64>,
 }
 
 /// A frame that a sink took.
@@ -292,6 +333,7 @@ impl Engine {
             pools: Vec::new(),
             sync: Vec::new(),
             sinks: Vec::new(),
+            latency: self.latency_report(pipeline),
             messages: Vec::new(),
             conflict: graphs
                 .conflicts
@@ -311,6 +353,24 @@ impl Engine {
             None => report.output_digest(),
         };
         report
+    }
+
+    fn latency_report(&self, pipeline: PipelineHandle) -> Option<LatencyReport> {
+        self.fabric(pipeline).filter(|p| p.live)?;
+        let all = self.latency(pipeline);
+        let elements = self.latencies(pipeline).into_iter();
+        Some(LatencyReport {
+            min: all.min,
+            max: all.max,
+            elements: elements
+                .map(|e| ElementLatencyReport {
+                    name: e.element,
+                    live: e.latency.live,
+                    min: e.latency.min,
+                    max: e.latency.max,
+                })
+                .collect(),
+        })
     }
 
     fn element_reports(&self, pipeline: PipelineHandle) -> Vec<ElementReport> {
@@ -439,6 +499,15 @@ impl Engine {
                     buffers: lane.buffers_in(),
                     eos: lane.inputs.iter().all(|i| i.eos),
                     time_base: base(unit),
+                    timing: lane
+                        .timing
+                        .as_ref()
+                        .filter(|_| lane.timed)
+                        .map(|t| TimingReport {
+                            late: t.late,
+                            max_late: t.max_late,
+                            latency: t.latency,
+                        }),
                     frames: frames
                         .map(|f| FrameReport {
                             pts: f.pts,

@@ -64,7 +64,7 @@ fn keys() {
     );
     assert_eq!(
         after_head("[expected]\n"),
-        "dir/a.toml:3:2: unknown key `expected`; known here: expect, graph, run, version"
+        "dir/a.toml:3:2: unknown key `expected`; known here: action, expect, graph, run, version"
     );
 }
 

@@ -3,7 +3,9 @@
 use crate::negotiate::Solution;
 use crate::state::Topology;
 use bevy_ecs::world::World;
-use tickpipe_components::fabric::{Lane, Latency};
+use tickpipe_components::fabric::{Lane, Latency, PipelineFabric};
+use tickpipe_components::fault::{Code, Domain};
+use tickpipe_components::message::{Message, MessageKind};
 
 /// Of each node how long it takes from the sources to behind it.
 pub(super) fn latencies(world: &World, topology: &Topology, solution: &Solution) -> Vec<Latency> {
@@ -34,5 +36,31 @@ pub(super) fn tell_sinks(lanes: &mut [Lane], latencies: &[Latency]) {
     let most = live.map(|(t, _)| t.min).max().unwrap_or_default();
     for timing in lanes.iter_mut().filter_map(|l| l.timing.as_mut()) {
         timing.latency = most;
+    }
+}
+
+/// Tells of sinks that can never get their buffers in time: what is live needs longer than others on
+/// the way can hold it.
+pub(super) fn warn_of_impossible(p: &mut PipelineFabric) {
+    let sinks = p.sinks.iter().filter_map(|&s| {
+        let latency = p.latencies.get(s as usize)?;
+        latency
+            .is_impossible()
+            .then(|| (p.lanes[s as usize].element, *latency))
+    });
+    for (element, latency) in sinks.collect::<Vec<_>>() {
+        let tick = p.tick;
+        tracing::warn!(
+            tick,
+            element = element.0,
+            min = latency.min,
+            max = latency.max,
+            "the latency of a live source is more than what is between can hold"
+        );
+        p.messages.push(Message {
+            tick,
+            element: Some(element),
+            kind: MessageKind::Warning(Domain::Flow, Code::Late),
+        });
     }
 }

@@ -121,6 +121,7 @@ pub fn allocate(world: &mut World) {
                 lanes,
                 ..PipelineFabric::default()
             };
+            latency::warn_of_impossible(p);
         }
         for pool in 0..pool_count {
             spawn_pool(world, id, PoolId(pool));
