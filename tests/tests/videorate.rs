@@ -7,7 +7,10 @@ mod stamped;
 
 use proptest::prelude::*;
 use stamped::{known, run, run_with, sink, tally, times, told};
-use tickpipe::{ClockMode, Report, Verdict};
+use tickpipe::components::seek::Seek;
+use tickpipe::{
+    ClockMode, Engine, EngineOptions, MessageKind, MessageMask, Report, State, Verdict,
+};
 
 const GREY: &str = "video/x-raw,format=GRAY8,width=2,height=2";
 
@@ -143,6 +146,73 @@ fn one_picture_again_and_again() {
     let live = text.replace("num-buffers=40", "num-buffers=40 is-live=true");
     let (_, report) = run_with(&live, ClockMode::Virtual);
     assert_eq!(times(&report, "out"), known(0..40));
+}
+
+/// Half of the frames are out, then it goes on elsewhere.
+fn sought(flush: bool) -> Vec<Option<i64>> {
+    let mut engine = Engine::with_options(EngineOptions {
+        check: Some(true),
+        ..EngineOptions::default()
+    })
+    .expect("an engine");
+    let text = "videotestsrc num-buffers=100 ! video/x-raw,format=GRAY8,width=4,height=4,framerate=25/1 \
+                ! videorate ! video/x-raw,framerate=50/1 ! fakesink name=out";
+    let (pipeline, _) = engine.launch("main", text).expect("a graph");
+    engine.observe(pipeline, false, true);
+    engine.set_state(pipeline, State::Playing);
+    while engine
+        .report(pipeline)
+        .sinks
+        .first()
+        .is_none_or(|s| s.buffers == 0)
+    {
+        engine.tick();
+    }
+    let seek = Seek::frame(90);
+    let seek = if flush { seek } else { seek.without_flush() };
+    engine.seek(pipeline, seek).expect("it can");
+    let end = engine.wait(pipeline, MessageMask::EOS | MessageMask::ERROR);
+    assert_eq!(end.map(|m| m.kind), Ok(MessageKind::Eos));
+    let report = engine.report(pipeline);
+    assert_eq!(report.invariant, None);
+    times(&report, "out")
+}
+
+#[test]
+fn after_a_seek_frames_count_from_its_start() {
+    for flush in [true, false] {
+        let all: Vec<i64> = sought(flush).into_iter().flatten().collect();
+        let (before, after) = all.split_at(all.len() - 20);
+        assert!(before.iter().copied().eq(0..before.len() as i64), "{all:?}");
+        assert!(after.iter().copied().eq(180..200), "{all:?}");
+        // What was under way comes out to its end, both halves of each frame.
+        assert!(flush || before.len().is_multiple_of(2), "{all:?}");
+    }
+}
+
+#[test]
+fn other_caps_in_mid_stream() {
+    let text = "videotestsrc num-buffers=300 \
+                ! capsfilter name=filter caps=video/x-raw,format=GRAY8,width=4,height=4,framerate=25/1 \
+                ! videorate name=rate ! video/x-raw,framerate=50/1 ! fakesink name=out";
+    let mut engine = Engine::new().expect("an engine");
+    let (pipeline, _) = engine.launch("main", text).expect("a graph");
+    engine.observe(pipeline, false, true);
+    engine.set_state(pipeline, State::Playing);
+    while engine
+        .report(pipeline)
+        .sinks
+        .first()
+        .is_none_or(|s| s.buffers == 0)
+    {
+        engine.tick();
+    }
+    let filter = engine.element(pipeline, "filter").expect("filter");
+    let wide = "video/x-raw,format=GRAY8,width=8,height=4,framerate=25/1";
+    engine.set_text(filter, "caps", wide).expect("set");
+    let end = engine.wait(pipeline, MessageMask::EOS | MessageMask::ERROR);
+    assert_eq!(end.map(|m| m.kind), Ok(MessageKind::Eos));
+    assert_eq!(times(&engine.report(pipeline), "out"), known(0..600));
 }
 
 /// The rule, plainly: for each k the nearest frame, by comparing all.
