@@ -13,6 +13,7 @@ use tickpipe_components::time::{Rounding, Segment, TimeBase};
 use tickpipe_systems::Works;
 use tickpipe_systems::command::seek::{SeekError, plan};
 use tickpipe_systems::command::{Action, Actions};
+use tickpipe_systems::element::PadAt;
 use tickpipe_systems::state::is_prerolled;
 
 /// How a change of state stands (GStreamer: the answer of `get_state`; DirectShow: `S_OK`,
@@ -165,16 +166,26 @@ impl Engine {
         let p = p.get(place.pipeline)?;
         let works = self.world.resource::<Works>();
         let works = works.pipelines.get(place.pipeline.index())?;
-        let mut open = vec![place.lane.index()];
+        let first = p.lanes.get(place.lane.index())?;
+        let pad = match first.inputs.is_empty() {
+            true => PadAt::source(0),
+            false => PadAt::sink(0),
+        };
+        let mut open = vec![(place.lane.index(), pad)];
         let mut asked = vec![false; p.lanes.len()];
         let mut answers = Vec::new();
-        while let Some(lane) = open.pop() {
+        while let Some((lane, pad)) = open.pop() {
             if core::mem::replace(asked.get_mut(lane)?, true) {
                 continue;
             }
-            match works.slots.get(lane)?.work.query(query) {
+            match works.slots.get(lane)?.work.query(pad, query) {
                 Some(answer) => answers.push(answer),
-                None => open.extend(p.lanes[lane].inputs.iter().map(|i| i.from.0.index())),
+                None => {
+                    let from = p.lanes[lane].inputs.iter().map(|i| i.from);
+                    open.extend(
+                        from.map(|(lane, pad)| (lane.index(), PadAt::source(pad as usize))),
+                    );
+                }
             }
         }
         answers.into_iter().reduce(agree)

@@ -151,9 +151,10 @@ pub trait Work: Send + Sync {
         None
     }
 
-    /// The answer to a question that came from downstream, or none: then those upstream are asked.
-    fn query(&self, query: &Query) -> Option<Answer> {
-        let _ = query;
+    /// The answer to a question that came to a pad, or none: then those upstream are asked. What is
+    /// asked of an element itself comes to its first sink pad, or source pad where it has none.
+    fn query(&self, pad: PadAt, query: &Query) -> Option<Answer> {
+        let _ = (pad, query);
         None
     }
 

@@ -128,8 +128,8 @@ pub(super) fn upward(p: &mut PipelineFabric, works: &mut PipelineWorks, now: cra
         ) else {
             continue;
         };
-        // Who is done passes on what others say to each other.
-        let handled = match l.done {
+        // Who failed passes on what others say to each other; who is at its end hears it still.
+        let handled = match slot.fault.is_some() {
             true => Ok(Handled::Forward),
             false => run.ask(l, slot, PadAt::source(pad as usize), &event),
         };

@@ -3,7 +3,7 @@
 //! `tickpipe launch 'fakesrc num-buffers=3 sizetype=fixed sizemax=16 ! fakesink'`
 
 use crate::element::{
-    Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Seeking, Work,
+    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Seeking, Work,
 };
 use crate::elements::seeking::frames_of;
 use bevy_ecs::component::Component;
@@ -197,7 +197,7 @@ impl Work for Zeros {
         }
     }
 
-    fn query(&self, query: &Query) -> Option<Answer> {
+    fn query(&self, _pad: PadAt, query: &Query) -> Option<Answer> {
         (*query == Query::Seeking).then_some(Answer::Seeking(true))
     }
 

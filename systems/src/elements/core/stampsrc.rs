@@ -10,16 +10,18 @@ use super::stamps_text::{
     Gaps, Run, check_arrivals, check_stamps, gap_before, parse_arrivals, parse_stamps,
 };
 use crate::element::{
-    Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
-    keep_values,
+    Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Seeking,
+    Work, keep_values,
 };
+use crate::elements::seeking::frames_of;
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::{Caps, Fraction, Structure};
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::PoolConfig;
 use tickpipe_components::property::{PropertyKind, PropertyValue, TextForm};
-use tickpipe_components::time::TimeBase;
+use tickpipe_components::seek::Seek;
+use tickpipe_components::time::{Segment, TimeBase};
 use tickpipe_components::video::VideoInfo;
 
 /// Settings of `stampsrc`.
@@ -177,6 +179,7 @@ impl Element for StampSrc {
             run: 0,
             within: 0,
             index: 0,
+            stop: None,
             due: 0,
         }))
     }
@@ -205,6 +208,8 @@ struct Stamping {
     run: usize,
     within: u64,
     index: u64,
+    /// The first that a seek leaves out.
+    stop: Option<u64>,
     /// When the next one comes, in nanoseconds.
     due: i64,
 }
@@ -242,7 +247,8 @@ impl Work for Stamping {
     }
 
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
-        while process.room(0) > 0 && self.index < self.end {
+        let end = self.end.min(self.stop.unwrap_or(u64::MAX));
+        while process.room(0) > 0 && self.index < end {
             if !process.is_free() && process.now() < self.due {
                 process.wait_until(self.due);
                 return Ok(());
@@ -262,13 +268,37 @@ impl Work for Stamping {
             self.due = self.due.saturating_add(gap);
             process.push(0, buffer);
         }
-        if self.index == self.end {
+        if self.index >= end {
             process.finish();
         }
         Ok(())
     }
 
+    /// By frame: its times may be any.
+    fn plan_seek(&self, seek: &Seek) -> Result<Seeking, ElementError> {
+        frames_of(seek, None)?;
+        Ok(Seeking::Here(Segment::default()))
+    }
+
+    fn seek(&mut self, seek: &Seek) {
+        let Ok((start, stop)) = frames_of(seek, None) else {
+            return;
+        };
+        self.index = start.unsigned_abs().min(self.end);
+        self.stop = stop.map(i64::unsigned_abs);
+        (self.run, self.within) = (0, self.index);
+        while let Some(run) = self
+            .runs
+            .get(self.run)
+            .filter(|run| self.within >= run.count())
+        {
+            self.within -= run.count();
+            self.run += 1;
+        }
+    }
+
     fn state(&self, visitor: &mut dyn StateVisitor) {
+        visitor.unsigned("stop", self.stop.unwrap_or(u64::MAX));
         visitor.unsigned("index", self.index);
         visitor.unsigned("end", self.end);
         visitor.signed("due", self.due);

@@ -7,7 +7,7 @@
 
 use super::errors::FileError;
 use crate::element::{
-    Buffers, Element, Flow, PadCapsOf, PadTemplate, Process, Property, Seeking, Work,
+    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Seeking, Work,
 };
 use bevy_ecs::component::Component;
 use std::fs::File;
@@ -285,7 +285,7 @@ impl Work for Reading {
         self.failed = moved.and_then(Result::err);
     }
 
-    fn query(&self, query: &Query) -> Option<Answer> {
+    fn query(&self, _pad: PadAt, query: &Query) -> Option<Answer> {
         (*query == Query::Seeking).then_some(Answer::Seeking(self.len.is_some()))
     }
 

@@ -388,7 +388,7 @@ impl Work for Decoding {
         Some((i64::try_from(self.frames).ok()?, self.frame_time()?))
     }
 
-    fn query(&self, query: &Query) -> Option<Answer> {
+    fn query(&self, _pad: PadAt, query: &Query) -> Option<Answer> {
         (*query == Query::Seeking).then_some(Answer::Seeking(true))
     }
 

@@ -8,9 +8,11 @@
 //! `tickpipe launch 'videotestsrc num-buffers=1 ! imagefreeze num-buffers=50 ! fakesink'`
 
 use crate::element::{
-    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Transformed, Work,
+    Buffers, Element, Flow, Handled, PadAt, PadCapsOf, PadTemplate, Process, Property, Seeking,
+    Transformed, Work,
 };
 use crate::elements::raw_video::{FORMATS, raw_video_caps, stream_info};
+use crate::elements::seeking::frames_of;
 use bevy_ecs::component::Component;
 use core::any::Any;
 use std::sync::Arc;
@@ -21,7 +23,8 @@ use tickpipe_components::event::Event;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::occurrence::Reason;
 use tickpipe_components::pool::PoolConfig;
-use tickpipe_components::time::{Rounding, TimeBase};
+use tickpipe_components::seek::{Answer, Query, Seek};
+use tickpipe_components::time::{Rounding, Segment, TimeBase};
 
 /// Settings of `imagefreeze`.
 #[derive(Component, Clone, Debug)]
@@ -146,6 +149,8 @@ impl Element for ImageFreeze {
             meta: BufferMeta::default(),
             out: 0,
             began: None,
+            origin: 0,
+            stop: None,
         }))
     }
 }
@@ -160,6 +165,9 @@ struct Freezing {
     out: i64,
     /// When the first of them could.
     began: Option<i64>,
+    /// The frame that a seek went to, and the first that it leaves out.
+    origin: i64,
+    stop: Option<i64>,
 }
 
 impl Freezing {
@@ -184,7 +192,7 @@ impl Freezing {
     /// Whether all are out.
     fn is_done(&self) -> bool {
         let all = i64::from(self.settings.num_buffers);
-        all >= 0 && self.out >= all
+        (all >= 0 && self.out >= all) || self.stop.is_some_and(|stop| self.out >= stop)
     }
 }
 
@@ -216,7 +224,7 @@ impl Work for Freezing {
         while process.room(0) > 0 && !self.is_done() {
             let step = self.step.unwrap_or_default();
             if self.settings.is_live && !process.is_free() {
-                let due = step.convert(self.out, TimeBase::NANOSECONDS, Rounding::Up);
+                let due = step.convert(self.out - self.origin, TimeBase::NANOSECONDS, Rounding::Up);
                 let due = due
                     .and_then(|due| began.checked_add(due))
                     .unwrap_or(i64::MAX);
@@ -255,6 +263,55 @@ impl Work for Freezing {
         Ok(())
     }
 
+    fn plan_seek(&self, seek: &Seek) -> Result<Seeking, ElementError> {
+        let (start, stop) = frames_of(seek, self.step)?;
+        let segment = Segment {
+            start,
+            stop,
+            time: start,
+            time_base: self.step.unwrap_or_default(),
+            ..Segment::default()
+        };
+        // With what is under way the picture is discarded, and must come again.
+        Ok(match seek.flush {
+            true => Seeking::Through(Seek::frame(0), segment),
+            false => Seeking::Here(segment),
+        })
+    }
+
+    fn seek(&mut self, seek: &Seek) {
+        if let Ok((start, stop)) = frames_of(seek, self.step) {
+            (self.out, self.stop) = (start, stop);
+            self.began = None;
+            self.origin = start;
+        }
+    }
+
+    fn position(&self) -> Option<(i64, TimeBase)> {
+        self.step.map(|step| (self.out, step))
+    }
+
+    /// Its times are its own.
+    fn event(
+        &mut self,
+        _pad: PadAt,
+        event: &Event,
+        _process: &mut Process<'_>,
+    ) -> Result<Handled, ElementError> {
+        Ok(match event {
+            Event::Segment(_) => Handled::Taken,
+            _ => Handled::Forward,
+        })
+    }
+
+    fn query(&self, _pad: PadAt, query: &Query) -> Option<Answer> {
+        let frames = i64::from(self.settings.num_buffers);
+        match query {
+            Query::Duration if frames >= 0 => Some(Answer::Duration(frames, self.step?)),
+            _ => None,
+        }
+    }
+
     /// The picture stays.
     fn drain(
         &mut self,
@@ -266,6 +323,8 @@ impl Work for Freezing {
 
     fn state(&self, visitor: &mut dyn StateVisitor) {
         visitor.signed("out", self.out);
+        visitor.signed("origin", self.origin);
+        visitor.signed("stop", self.stop.unwrap_or(-1));
         visitor.flag("began", self.began.is_some());
         visitor.signed("began_at", self.began.unwrap_or(0));
     }

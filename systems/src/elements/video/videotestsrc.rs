@@ -337,7 +337,7 @@ impl Work for Painting {
         base.map(|base| (self.pts, base))
     }
 
-    fn query(&self, query: &Query) -> Option<Answer> {
+    fn query(&self, _pad: PadAt, query: &Query) -> Option<Answer> {
         let base = self
             .stream
             .as_ref()
