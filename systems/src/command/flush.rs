@@ -23,10 +23,13 @@ pub(crate) enum Origin {
 struct Reach {
     /// By lane: it is flushed.
     lanes: Vec<bool>,
+    /// By lane: what it sent is.
+    emits: Vec<bool>,
 }
 
 impl Reach {
-    fn of(p: &PipelineFabric, origins: &[Origin]) -> Reach {
+    /// What lies behind the origins, and not behind these lanes, which are in it themselves.
+    fn of(p: &PipelineFabric, origins: &[Origin], until: &[u32]) -> Reach {
         let mut lanes = vec![false; p.lanes.len()];
         let mut emits = vec![false; p.lanes.len()];
         for origin in origins {
@@ -41,10 +44,10 @@ impl Reach {
         for (at, lane) in p.lanes.iter().enumerate() {
             if lane.inputs.iter().any(|i| emits[i.from.0.index()]) {
                 lanes[at] = true;
-                emits[at] = true;
+                emits[at] = !until.contains(&(at as u32));
             }
         }
-        Reach { lanes }
+        Reach { lanes, emits }
     }
 
     fn has(&self, lane: usize) -> bool {
@@ -54,16 +57,20 @@ impl Reach {
 
 /// Discards all behind the origins. Who feeds it from outside and has ended ends again.
 pub(crate) fn discard(p: &mut PipelineFabric, works: &mut PipelineWorks, origins: &[Origin]) {
-    let reach = Reach::of(p, origins);
-    let mut emits = reach.lanes.clone();
-    for origin in origins {
-        if let Origin::Behind(lane) = *origin {
-            emits[lane as usize] = true;
-        }
-    }
+    discard_until(p, works, origins, &[]);
+}
+
+/// The same, up to what stands before some elements: what those emitted goes on.
+pub(crate) fn discard_until(
+    p: &mut PipelineFabric,
+    works: &mut PipelineWorks,
+    origins: &[Origin],
+    until: &[u32],
+) {
+    let reach = Reach::of(p, origins, until);
     for lane in (0..p.lanes.len()).filter(|&l| reach.has(l)) {
         let inputs = p.lanes[lane].inputs.iter();
-        let flushed = inputs.map(|i| emits[i.from.0.index()]);
+        let flushed = inputs.map(|i| reach.emits[i.from.0.index()]);
         let pads: SmallVec<[usize; 4]> = flushed.enumerate().filter(|f| f.1).map(|f| f.0).collect();
         let fault = works.slots.get(lane).is_some_and(|s| s.fault.is_some());
         empty_lane(p, lane, &pads, fault, Reason::Flush);
@@ -180,7 +187,7 @@ pub(crate) fn end(p: &mut PipelineFabric, lanes: &[u32]) {
 
 /// Refuses what comes behind the origins, or takes it again.
 pub(crate) fn set_flushing(p: &mut PipelineFabric, origins: &[Origin], flushing: bool) {
-    let reach = Reach::of(p, origins);
+    let reach = Reach::of(p, origins, &[]);
     let (source_gate, sink_gate) = (p.source_gate, p.sink_gate);
     for (lane, l) in p
         .lanes

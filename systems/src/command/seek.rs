@@ -5,7 +5,7 @@
 //! under way. A second request finds the first one done, so that only one segment is ever active.
 //! It may touch lanes and elements at work.
 
-use super::flush::{Origin, discard};
+use super::flush::{Origin, discard, discard_until};
 use crate::element::Seeking;
 use crate::pipelines::PipelineWorks;
 use thiserror::Error;
@@ -66,6 +66,8 @@ impl From<SeekError> for ElementError {
 /// Who goes where.
 pub struct SeekPlan {
     parts: Vec<(u32, Seek, Segment)>,
+    /// Those for whom others upstream go elsewhere.
+    through: Vec<u32>,
 }
 
 /// Asks all who are concerned; nothing is done yet.
@@ -89,6 +91,7 @@ pub fn plan(
         return Err((None, range("it would end before it starts")));
     }
     let mut parts: Vec<(u32, Seek, Segment)> = Vec::new();
+    let mut through = Vec::new();
     let mut asked: Vec<Option<Seek>> = vec![None; p.lanes.len()];
     let mut open: Vec<(u32, Seek)> = p.sinks.iter().map(|&s| (s, *seek)).collect();
     while let Some((lane, seek)) = open.pop() {
@@ -118,10 +121,12 @@ pub fn plan(
             }
             Ok(Seeking::Through(upstream, segment)) => {
                 parts.push((lane, seek, segment));
+                through.push(lane);
                 Some(upstream)
             }
         };
-        if !seek.flush && l.outputs.iter().any(|o| o.eos) {
+        // What feeds a parser that goes elsewhere is discarded in any case.
+        if !seek.flush && seek.format != SeekFormat::Bytes && l.outputs.iter().any(|o| o.eos) {
             return bad(SeekError::Ended { element: element() });
         }
         if let Some(seek) = upstream {
@@ -129,7 +134,7 @@ pub fn plan(
         }
     }
     parts.sort_by_key(|part| part.0);
-    Ok(SeekPlan { parts })
+    Ok(SeekPlan { parts, through })
 }
 
 /// Does what was planned.
@@ -139,6 +144,11 @@ pub(crate) fn apply(p: &mut PipelineFabric, works: &mut PipelineWorks, plan: See
         let origins: Vec<Origin> = plan.parts.iter().map(|s| Origin::Element(s.0)).collect();
         discard(p, works, &origins);
         p.base_time = p.now;
+    } else if !plan.through.is_empty() {
+        let upstream = plan.parts.iter().map(|part| part.0);
+        let upstream = upstream.filter(|lane| !plan.through.contains(lane));
+        let origins: Vec<Origin> = upstream.map(Origin::Element).collect();
+        discard_until(p, works, &origins, &plan.through);
     }
     for (lane, seek, segment) in plan.parts {
         let Some(slot) = works.slots.get_mut(lane as usize) else {

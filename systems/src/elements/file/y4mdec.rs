@@ -230,8 +230,12 @@ impl Decoding {
                 }
                 Event::Payload { .. } if self.reader.frames() < self.start => {
                     let rest = &bytes[self.used..];
-                    self.used += self.reader.skip(rest).map_err(Y4mError::from)?.used;
+                    let skipped = self.reader.skip(rest).map_err(Y4mError::from)?;
+                    self.used += skipped.used;
                     self.frames = self.reader.frames();
+                    if !skipped.complete {
+                        return Ok(Next::Block);
+                    }
                 }
                 Event::Payload { .. } => {
                     let (Some(frame), Some(layout)) = (&mut self.frame, &self.layout) else {

@@ -1,0 +1,179 @@
+//! A parser over a file goes elsewhere at any tick, also before it has read the header: by frame and
+//! by time, with a flush and without, and no stale frame comes behind it.
+
+use tickpipe::components::time::TimeBase;
+use tickpipe::{Engine, EngineOptions, MessageMask, Report, RunOptions, Script, Seek, SeekError};
+
+const FRAMES: i64 = 60;
+
+fn engine() -> Engine {
+    Engine::with_options(EngineOptions {
+        check: Some(true),
+        ..EngineOptions::default()
+    })
+    .expect("an engine")
+}
+
+/// A file of sixty pictures at 25 a second.
+fn file(name: &str) -> String {
+    let path = std::env::temp_dir().join(format!("tickpipe-{}-{name}.y4m", std::process::id()));
+    let path = path.display().to_string();
+    let text = format!(
+        "videotestsrc pattern=snow num-buffers={FRAMES} ! video/x-raw,format=I420,width=16,height=16,\
+         framerate=25/1 ! y4menc ! filesink location={path}"
+    );
+    let mut engine = engine();
+    let (p, _) = engine.launch("main", &text).expect("a graph");
+    let report = engine.run(p, &RunOptions::default(), &mut ());
+    assert_eq!(report.verdict.name(), "done");
+    path
+}
+
+struct At(Vec<(u64, Seek)>, Vec<Option<String>>);
+
+impl Script for At {
+    fn before(&mut self, engine: &mut Engine, pipeline: tickpipe::PipelineHandle, tick: u64) {
+        while let Some((_, seek)) = self.0.pop_if(|s| s.0 <= tick) {
+            let refused = engine.seek(pipeline, seek).err();
+            self.1.push(refused.map(|e| e.to_string()));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn run(path: &str, mut seeks: Vec<(u64, Seek)>) -> (Report, Vec<Option<String>>) {
+    let mut engine = engine();
+    let text = format!("filesrc location={path} ! y4mdec ! fakesink name=k");
+    let (p, _) = engine.launch("main", &text).expect("a graph");
+    seeks.sort_by_key(|s| s.0);
+    seeks.reverse();
+    let mut script = At(seeks, Vec::new());
+    let options = RunOptions {
+        record: true,
+        max_ticks: Some(2000),
+        ..RunOptions::default()
+    };
+    let report = engine.run_script(p, &options, &mut (), &mut script);
+    (report, script.1)
+}
+
+fn times(report: &Report) -> Vec<i64> {
+    report.sinks[0]
+        .frames
+        .iter()
+        .filter_map(|f| f.pts)
+        .collect()
+}
+
+fn hashes(report: &Report) -> Vec<(i64, String)> {
+    let frames = report.sinks[0].frames.iter();
+    frames
+        .map(|f| (f.pts.unwrap_or(-1), f.hash.clone()))
+        .collect()
+}
+
+#[test]
+fn at_every_tick_by_frame_and_by_time() {
+    let path = file("every");
+    let (plain, _) = run(&path, vec![]);
+    let all = hashes(&plain);
+    assert_eq!(times(&plain), (0..FRAMES).collect::<Vec<_>>());
+    let ms = TimeBase::new(1, 1000).expect("valid");
+    for at in 0..=plain.ticks {
+        for seek in [Seek::frame(40).until(50), Seek::time(1600, ms).until(2000)] {
+            let (report, refused) = run(&path, vec![(at, seek)]);
+            assert_eq!(refused, [None], "at {at}");
+            assert_eq!(report.verdict.name(), "done", "at {at}");
+            let got = hashes(&report);
+            let want = &all[40..50];
+            assert!(got.ends_with(want), "at {at}: {:?}", times(&report));
+            let before = &got[..got.len() - want.len()];
+            assert_eq!(before, &all[..before.len()], "at {at}");
+        }
+        // And back, twice in a row.
+        let (report, _) = run(
+            &path,
+            vec![(at, Seek::frame(50)), (at + 1, Seek::frame(5).until(9))],
+        );
+        let got = times(&report);
+        assert!(got.ends_with(&[5, 6, 7, 8]), "at {at}: {got:?}");
+        assert!(!got.contains(&50) || at > 12, "at {at}: {got:?}");
+    }
+    std::fs::remove_file(path).expect("it is there");
+}
+
+#[test]
+fn without_a_flush_the_new_part_follows() {
+    let path = file("follows");
+    for at in 4..10 {
+        let seek = Seek::frame(30).until(33).without_flush();
+        let (report, refused) = run(&path, vec![(at, seek)]);
+        assert_eq!(refused, [None], "at {at}");
+        let got = times(&report);
+        let first = got.iter().position(|t| *t == 30).expect("it went there");
+        assert_eq!(
+            got[..first],
+            (0..first as i64).collect::<Vec<_>>(),
+            "at {at}"
+        );
+        assert_eq!(got[first..], [30, 31, 32], "at {at}");
+    }
+    std::fs::remove_file(path).expect("it is there");
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_nothing_changes() {
+    let path = file("refused");
+    let too_far = Seek::frame(61);
+    let before = Seek::frame(-1);
+    let turned = Seek::frame(9).until(3);
+    let (report, refused) = run(
+        &path,
+        vec![(8, too_far), (8, before), (8, turned), (8, Seek::byte(3))],
+    );
+    assert_eq!(times(&report), (0..FRAMES).collect::<Vec<_>>());
+    let texts: Vec<&str> = refused.iter().flatten().map(String::as_str).collect();
+    assert_eq!(texts.len(), 4, "{texts:?}");
+    assert!(texts[0].contains("lies behind the end of"), "{}", texts[0]);
+    assert_eq!(
+        texts[1],
+        "cannot go to -1 until None (it lies before the start)"
+    );
+    assert_eq!(
+        texts[2],
+        "cannot go to 9 until Some(3) (it would end before it starts)"
+    );
+    assert!(
+        texts[3].contains("it counts frames and times, not bytes"),
+        "{}",
+        texts[3]
+    );
+    std::fs::remove_file(path).expect("it is there");
+}
+
+#[test]
+fn in_ready_the_last_one_counts_when_it_starts() {
+    let path = file("ready");
+    let mut engine = engine();
+    let text = format!("filesrc location={path} ! y4mdec ! fakesink name=k");
+    let (p, _) = engine.launch("main", &text).expect("a graph");
+    for frame in [7, 50, 57] {
+        engine.seek(p, Seek::frame(frame)).expect("it is kept");
+    }
+    engine.tick();
+    engine.set_state(p, tickpipe::State::Playing);
+    engine.wait(p, MessageMask::EOS).expect("it ends");
+    assert_eq!(engine.taken(p), 3);
+    let k = engine.element(p, "k").expect("it is there");
+    assert_eq!(engine.position(k).map(|t| t.0), Some(59));
+    // At the end it goes back, and ends again.
+    engine.seek(p, Seek::frame(10).until(12)).expect("it can");
+    engine.wait(p, MessageMask::EOS).expect("it ends");
+    assert_eq!(engine.taken(p), 5);
+    let error = engine.seek(p, Seek::frame(1).without_flush());
+    assert!(matches!(error, Err(SeekError::Ended { .. })), "{error:?}");
+    std::fs::remove_file(path).expect("it is there");
+}
