@@ -1,5 +1,6 @@
 //! An element's place in the fabric: its queues, what it may use this tick, and its counters.
 
+use super::bounds::QueueBounds;
 use super::change::Changes;
 use super::events::Signals;
 use super::ring::{Item, Ring};
@@ -89,6 +90,8 @@ pub struct Output {
     pub eos: bool,
     /// Buffers emitted.
     pub emitted: u64,
+    /// Ticks, and nanoseconds of the clock, for which its element waited for room here.
+    pub waited: (u64, i64),
 }
 
 /// A buffer of the element's own pool that it may fill this tick, with its memory.
@@ -141,6 +144,8 @@ pub struct Lane {
     pub readiness: Readiness,
     /// Since which tick that has been so.
     pub since: u64,
+    /// The clock's time since which it has waited for room, where it does.
+    pub since_time: i64,
     /// Linked sink pads, in pad order.
     pub inputs: SmallVec<[Input; 1]>,
     /// Linked source pads, in pad order.
@@ -167,6 +172,8 @@ pub struct Lane {
     pub filling: Vec<Granted>,
     /// It does nothing before this time, in nanoseconds.
     pub wake_at: Option<i64>,
+    /// An item on any input wakes it before that.
+    pub eager: bool,
     /// The sink pad that must have an item, or its end, before it goes on.
     pub awaits: Option<u32>,
     /// It waits for its device.
@@ -198,6 +205,8 @@ pub struct Lane {
     pub done: bool,
     /// Sets of inputs, where it has several that go together.
     pub sync: Option<Box<Synchroniser>>,
+    /// What its first sink pad holds at most, where it is a queue.
+    pub bounds: Option<Box<QueueBounds>>,
     /// Changes of caps, settings or memory that are under way for it; mostly none.
     pub changes: Option<Box<Changes>>,
     /// How many events stand in its queues.
@@ -225,6 +234,7 @@ impl Lane {
             gate: Gate::Closed,
             readiness: Readiness::Held,
             since: 0,
+            since_time: 0,
             inputs: SmallVec::new(),
             outputs: SmallVec::new(),
             pool: None,
@@ -238,6 +248,7 @@ impl Lane {
             kept: VecDeque::new(),
             filling: Vec::new(),
             wake_at: None,
+            eager: false,
             awaits: None,
             device: false,
             ending: false,
@@ -253,6 +264,7 @@ impl Lane {
             shown: None,
             done: false,
             sync: None,
+            bounds: None,
             changes: None,
             marked: 0,
             signals: None,

@@ -74,6 +74,21 @@ impl Marks {
         Some((at, core::mem::take(&mut self.words[at])))
     }
 
+    /// The lowest number from `from` on that another set of the same bound has too.
+    #[inline]
+    pub fn next_common(&self, other: &Marks, from: u32) -> Option<u32> {
+        let mut at = from as usize / 64;
+        let mut seen = from % 64;
+        loop {
+            let both = self.words.get(at)? & other.words.get(at)? & (u64::MAX << seen);
+            if both != 0 {
+                return Some(at as u32 * 64 + both.trailing_zeros());
+            }
+            seen = 0;
+            at = self.next_word(at + 1)?;
+        }
+    }
+
     /// All numbers in it, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let mut at = 0;
@@ -111,6 +126,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn common_is_the_intersection(a in prop::collection::btree_set(0u32..9000, 0..40), b in prop::collection::btree_set(0u32..9000, 0..40)) {
+            let marks = |of: &BTreeSet<u32>| {
+                let mut marks = Marks::new(9000);
+                of.iter().for_each(|i| marks.insert(*i));
+                marks
+            };
+            let both: Vec<u32> = a.intersection(&b).copied().collect();
+            let (a, b) = (marks(&a), marks(&b));
+            let next = |from: Option<u32>| a.next_common(&b, from.map_or(0, |i| i + 1));
+            let found: Vec<u32> = core::iter::successors(next(None), |i| next(Some(*i))).collect();
+            prop_assert_eq!(found, both);
+        }
+
         #[test]
         fn is_a_set(count in 0usize..9000, ops in prop::collection::vec((0u8..4, 0u32..9100), 0..200)) {
             let mut marks = Marks::new(count);

@@ -5,6 +5,7 @@
 //! each has its own arrays, its own tick and its own digest. Systems walk the pipelines of the
 //! current [`Fabric::window`].
 
+mod bounds;
 mod change;
 mod events;
 mod findings;
@@ -15,6 +16,7 @@ mod ring;
 mod table;
 mod timing;
 
+pub use bounds::{Leaky, Measure, QueueBounds, QueueLimits};
 pub use change::{Changes, Due, NewMemory, Switch};
 pub use events::{Events, Signals};
 pub use findings::{Breach, Leak, Leaks, MAX_LEAKS};
@@ -69,6 +71,8 @@ pub struct PipelineFabric {
     pub waiting_for_room: u32,
     /// Lanes that wait for time.
     pub timers: Marks,
+    /// Lanes with [`Lane::bounds`]: queues.
+    pub bounded: Marks,
     /// Events that stand in queues.
     pub events: Events,
     /// Events on their way upstream: the lane and the source pad that each arrives at.

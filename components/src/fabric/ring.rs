@@ -85,8 +85,8 @@ pub struct Ring {
     before: u32,
     /// Changes of caps and events in it, which take no room.
     marks: u32,
-    /// It takes no more buffers now, whatever room it has.
-    shut: bool,
+    /// Buffers that it takes now at most, whatever room it has.
+    allowance: u32,
 }
 
 impl Ring {
@@ -99,7 +99,7 @@ impl Ring {
             capacity: capacity as u32,
             before: 0,
             marks: 0,
-            shut: false,
+            allowance: u32::MAX,
         }
     }
 
@@ -111,7 +111,7 @@ impl Ring {
         });
         other.capacity = capacity as u32;
         other.before = other.len;
-        other.shut = self.shut;
+        other.allowance = self.allowance;
         *self = other;
     }
 
@@ -130,15 +130,39 @@ impl Ring {
     /// Items that fit still.
     #[inline]
     pub fn room(&self) -> usize {
-        match self.shut {
-            false => (self.capacity + self.marks).saturating_sub(self.len) as usize,
-            true => 0,
-        }
+        let room = (self.capacity + self.marks).saturating_sub(self.len);
+        room.min(self.allowance) as usize
     }
 
-    /// Whether it takes no more buffers now, though it has room: another measure of it is full.
-    pub fn set_shut(&mut self, shut: bool) {
-        self.shut = shut;
+    /// Buffers in it.
+    #[inline]
+    pub fn buffers(&self) -> usize {
+        let end = self.len > 0 && self.get(self.len as usize - 1) == Some(Item::EOS);
+        (self.len - self.marks) as usize - usize::from(end)
+    }
+
+    /// The oldest buffer.
+    #[inline]
+    pub fn first_buffer(&self) -> Option<crate::id::BufferId> {
+        self.iter().find_map(Item::as_buffer)
+    }
+
+    /// The newest buffer.
+    #[inline]
+    pub fn last_buffer(&self) -> Option<crate::id::BufferId> {
+        let mut from_end = (0..self.len()).rev();
+        from_end.find_map(|at| self.get(at)?.as_buffer())
+    }
+
+    /// How many buffers it takes now at most, though it may have more room: another measure of it
+    /// is near its limit.
+    pub fn set_allowance(&mut self, buffers: u32) {
+        self.allowance = buffers;
+    }
+
+    /// How many buffers it takes now at most, whatever room it has.
+    pub fn allowance(&self) -> u32 {
+        self.allowance
     }
 
     /// Items that fit in all.
@@ -283,13 +307,21 @@ impl Ring {
         items.len()
     }
 
-    /// Takes out the item at a distance from the oldest; what came behind it moves up.
+    /// Takes out the item at a distance from the oldest; the others close up.
     pub fn remove(&mut self, at: usize) -> Option<Item> {
         let item = self.get(at)?;
         let mask = self.items.len() - 1;
-        let place = |at: usize| (self.head as usize).wrapping_add(at) & mask;
-        for at in at..self.len() - 1 {
-            self.items[place(at)] = self.items[place(at + 1)];
+        let place = |head: u32, at: usize| (head as usize).wrapping_add(at) & mask;
+        let (head, last) = (self.head, self.len() - 1);
+        if at < last - at {
+            for at in (0..at).rev() {
+                self.items[place(head, at + 1)] = self.items[place(head, at)];
+            }
+            self.head = head.wrapping_add(1);
+        } else {
+            for at in at..last {
+                self.items[place(head, at)] = self.items[place(head, at + 1)];
+            }
         }
         self.len -= 1;
         self.marks -= u32::from(item.is_mark());
@@ -384,6 +416,12 @@ mod tests {
                 }
                 prop_assert_eq!(ring.len(), model.len());
                 let changes = model.iter().filter(|i| i.is_mark()).count();
+                let buffers = || model.iter().filter_map(|i| i.as_buffer());
+                prop_assert_eq!(ring.first_buffer(), buffers().next());
+                prop_assert_eq!(ring.last_buffer(), buffers().last());
+                if model.iter().rev().skip(1).all(|i| *i != Item::EOS) {
+                    prop_assert_eq!(ring.buffers(), buffers().count());
+                }
                 prop_assert_eq!(ring.room(), (capacity + changes).saturating_sub(model.len()));
                 prop_assert!(ring.len() <= ring.most());
                 prop_assert!(ring.iter().eq(model.iter().copied()));

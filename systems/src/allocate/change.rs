@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
-use tickpipe_components::fabric::{Due, NewMemory, PipelineFabric};
+use tickpipe_components::fabric::{Due, NewMemory, PipelineFabric, QueueLimits};
 use tickpipe_components::graph::PadCaps;
 use tickpipe_components::id::PoolId;
 
@@ -119,8 +119,14 @@ pub(super) fn change(world: &mut World, changing: Changing) {
             p.graph_hash = folded.digest();
         }
     }
+    let queues: Vec<_> = topology
+        .nodes
+        .iter()
+        .map(|n| n.class.queue_limits(world.entity(n.entity)))
+        .collect();
     if let Some(mut p) = fabric_of(world, id) {
         resize_queues(&mut p, &topology, &changing.memory.capacities);
+        set_queues(&mut p, &queues);
     }
     let something = !changes.is_empty();
     enter(world, &topology, changes);
@@ -152,6 +158,20 @@ fn resize_queues(p: &mut PipelineFabric, topology: &Topology, capacities: &[usiz
             p.touch(from);
         }
     }
+}
+
+/// Queues hold as much as their settings say now.
+fn set_queues(p: &mut PipelineFabric, limits: &[Option<QueueLimits>]) {
+    for (lane, limits) in (0u32..).zip(limits) {
+        let bounds = p.lanes[lane as usize].bounds.as_mut();
+        if let Some((bounds, limits)) = bounds.zip(*limits)
+            && bounds.limits != limits
+        {
+            bounds.set(limits);
+            p.touch(lane);
+        }
+    }
+    crate::reclaim::queues::look_at_all(p);
 }
 
 /// Makes the pools that those that there are will not do for, by the node that fills them. `None`

@@ -311,6 +311,7 @@ fn renumber(p: &mut PipelineFabric, lanes: Vec<Lane>, now: &[Option<usize>]) {
     p.releasing = Vec::with_capacity(count);
     p.closing = Vec::with_capacity(count);
     p.posting = Vec::with_capacity(count);
+    p.bounded = super::bounded(&lanes);
     p.synchronises = lanes.iter().any(|l| l.sync.is_some());
     let sinks = (0u32..).zip(&lanes).filter(|(_, l)| l.is_sink());
     p.sinks = sinks.map(|(i, _)| i).collect();

@@ -27,7 +27,8 @@ use tickpipe_components::buffer::BufferSlot;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
 use tickpipe_components::fabric::{
-    BufferTable, Fabric, Input, Lane, Marks, Output, PipelineFabric, Progress, Ring, SinkTiming,
+    BufferTable, Fabric, Input, Lane, Marks, Output, PipelineFabric, Progress, QueueBounds, Ring,
+    SinkTiming,
 };
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::graph::{
@@ -101,6 +102,7 @@ pub fn allocate(world: &mut World) {
                 free,
                 touched: Marks::new(count),
                 timers: Marks::new(count),
+                bounded: bounded(&lanes),
                 ready: Vec::with_capacity(count),
                 releasing: Vec::with_capacity(count),
                 closing: Vec::with_capacity(count),
@@ -122,6 +124,7 @@ pub fn allocate(world: &mut World) {
                 ..PipelineFabric::default()
             };
             latency::warn_of_impossible(p);
+            crate::reclaim::queues::look_at_all(p);
         }
         for pool in 0..pool_count {
             spawn_pool(world, id, PoolId(pool));
@@ -194,6 +197,7 @@ fn lanes(
                     room: 0,
                     eos: false,
                     emitted: 0,
+                    waited: (0, 0),
                 }
             })
             .collect();
@@ -205,6 +209,11 @@ fn lanes(
                 ..SinkTiming::default()
             }));
         }
+        let queue = n.class.queue_limits(entity).zip(n.inputs.first());
+        lane.bounds = queue.map(|(queue, &link)| {
+            let frame = rate_base(solution.links[link].structures().first());
+            Box::new(QueueBounds::new(queue, frame))
+        });
         lane.live = n.inputs.is_empty() && n.class.is_live(entity);
         let pads = (0..n.inputs.len()).map(PadAt::sink);
         let kept = pads.map(|pad| n.class.retains(entity, pad));
@@ -261,9 +270,20 @@ fn heavy_size(buffers: Buffers) -> usize {
 
 /// The time base of a stream with these caps: one frame, where the rate is known.
 fn time_base(caps: Option<&Structure>) -> TimeBase {
-    caps.and_then(|s| s.fraction("framerate"))
-        .and_then(|f| TimeBase::of_rate(f.num(), f.den()))
-        .unwrap_or_default()
+    rate_base(caps).unwrap_or_default()
+}
+
+fn rate_base(caps: Option<&Structure>) -> Option<TimeBase> {
+    let rate = caps?.fraction("framerate")?;
+    TimeBase::of_rate(rate.num(), rate.den())
+}
+
+/// The lanes that are queues.
+pub(crate) fn bounded(lanes: &[Lane]) -> Marks {
+    let mut marks = Marks::new(lanes.len());
+    let queues = (0u32..).zip(lanes).filter(|(_, l)| l.bounds.is_some());
+    queues.for_each(|(lane, _)| marks.insert(lane));
+    marks
 }
 
 /// Makes and starts all pools of a graph that starts, and tells the lanes theirs. `None` if one

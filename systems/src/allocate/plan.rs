@@ -10,6 +10,7 @@ use crate::state::Topology;
 use bevy_ecs::world::World;
 use thiserror::Error;
 use tickpipe_components::caps::Structure;
+use tickpipe_components::fabric::Leaky;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::graph::Pad;
 use tickpipe_components::limits::{Limit, Limits};
@@ -288,6 +289,11 @@ fn capacities(
                 error: PoolError::Limit(error).into(),
             })?;
             capacities[link] = wanted as usize;
+            // What comes into a full queue that leaks has a place until something is let go.
+            let queue = n.class.queue_limits(world.entity(n.entity));
+            if queue.is_some_and(|q| q.leaky != Leaky::No) {
+                capacities[link] += limits.get(Limit::Quantum) as usize;
+            }
         }
     }
     Ok(capacities)

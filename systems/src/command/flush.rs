@@ -96,6 +96,7 @@ pub(crate) fn discard_until(
     for lane in 0..p.lanes.len() as u32 {
         p.touch(lane);
     }
+    crate::reclaim::queues::look_at_all(p);
     count_live(p);
 }
 
@@ -157,7 +158,7 @@ fn empty_lane(p: &mut PipelineFabric, lane: usize, pads: &[usize], fault: bool, 
     }
     l.done = fault;
     l.late &= !sink;
-    (l.wake_at, l.awaits) = (None, None);
+    (l.wake_at, l.awaits, l.eager) = (None, None, false);
     (l.device, l.ending, l.again) = (false, false, false);
     let touched = &mut p.touched;
     for buffer in gone {

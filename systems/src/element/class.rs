@@ -12,7 +12,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::closest::closest;
-use tickpipe_components::fabric::{Latency, SinkTerms};
+use tickpipe_components::fabric::{Latency, QueueLimits, SinkTerms};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::{Backing, PoolConfig};
 use tickpipe_components::property::{PropertyError, PropertyKind, PropertyValue};
@@ -196,6 +196,7 @@ pub struct ElementClass {
     /// It fills buffers of a pool: it has [`PoolBounds`].
     pub owns_pool: bool,
     link_capacity: fn(EntityRef<'_>) -> Option<u32>,
+    queue_limits: fn(EntityRef<'_>) -> Option<QueueLimits>,
     peek: fn(EntityRef<'_>, usize) -> Answer<Option<Vec<u8>>>,
     sink_terms: fn(EntityRef<'_>) -> SinkTerms,
     latency: fn(EntityRef<'_>, &PadCapsOf) -> Latency,
@@ -296,6 +297,7 @@ impl ElementClass {
             },
             retains: |entity, pad| entity.get::<T>().map_or(0, |s| s.retains(pad)),
             link_capacity: |entity| entity.get::<T>().and_then(Element::link_capacity),
+            queue_limits: |entity| entity.get::<T>().and_then(Element::queue_limits),
             peek: |entity, max| match entity.get::<T>() {
                 Some(settings) => settings.peek(max),
                 None => Ok(None),
@@ -537,6 +539,11 @@ impl ElementClass {
     /// See [`Element::link_capacity`].
     pub fn link_capacity(&self, entity: EntityRef<'_>) -> Option<u32> {
         (self.link_capacity)(entity)
+    }
+
+    /// See [`Element::queue_limits`].
+    pub fn queue_limits(&self, entity: EntityRef<'_>) -> Option<QueueLimits> {
+        (self.queue_limits)(entity)
     }
 
     /// See [`Element::peek`].

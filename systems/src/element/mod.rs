@@ -32,7 +32,7 @@ use bevy_ecs::component::{Component, Mutable};
 use core::any::Any;
 use std::sync::Arc;
 use tickpipe_components::caps::Structure;
-use tickpipe_components::fabric::{Latency, SinkTerms};
+use tickpipe_components::fabric::{Latency, QueueLimits, SinkTerms};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::{Backing, PoolConfig};
 
@@ -195,6 +195,12 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     /// How many buffers its links hold, where that is a setting of its own (a queue's size); 0 is
     /// as many as the limit `queue-buffers` allows.
     fn link_capacity(&self) -> Option<u32> {
+        None
+    }
+
+    /// Of a queue: how much it holds, by buffers, bytes and time, and what it does when it is full.
+    /// That takes effect in the queue itself, also while it runs.
+    fn queue_limits(&self) -> Option<QueueLimits> {
         None
     }
 

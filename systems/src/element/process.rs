@@ -242,6 +242,12 @@ impl<'a> Process<'a> {
         }
     }
 
+    /// The same, but an item on any of its sink pads wakes it before.
+    pub fn wait_until_running_or_input(&mut self, time: i64) {
+        self.wait_until_running(time);
+        self.lane.eager = true;
+    }
+
     /// How long the pipeline has played, in nanoseconds: what was paused does not count, and a
     /// flushing seek begins anew.
     pub fn running_time(&self) -> i64 {

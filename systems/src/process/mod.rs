@@ -152,6 +152,7 @@ impl Run<'_> {
             return;
         }
         lane.wake_at = None;
+        lane.eager = false;
         lane.again = false;
         lane.awaits = None;
         let WorkSlot { work, offers, .. } = slot;

@@ -3,6 +3,8 @@
 //! It may touch reference counts, free sets, times and flags. Pools hand out the lowest free
 //! buffer, so the order of returns makes no difference.
 
+pub(crate) mod queues;
+
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::fabric::{Fabric, PipelineFabric};
@@ -13,12 +15,23 @@ pub fn reclaim(mut fabric: ResMut<Fabric>) {
 }
 
 fn pipeline(p: &mut PipelineFabric) {
+    if !p.bounded.is_empty() {
+        queues::look(p);
+    }
+    release(p);
+    if !p.retired.is_empty() {
+        drop_retired(p);
+    }
+    if p.ready.is_empty() && p.touched.is_empty() && !p.bounded.is_empty() {
+        queues::leak(p);
+        release(p);
+    }
+}
+
+fn release(p: &mut PipelineFabric) {
     while let Some(lane) = p.releasing.pop() {
         lane_releases(p, lane);
         close_if_done(p, lane);
-    }
-    if !p.retired.is_empty() {
-        drop_retired(p);
     }
 }
 

@@ -57,6 +57,7 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
     }
     if let Some(time) = lane.wake_at {
         hash.signed("wake", time);
+        hash.flag("eager", lane.eager);
     }
     hash.flag("device", lane.device);
     hash.flag("again", lane.again);
@@ -75,6 +76,9 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
         hash.unsigned("emitted", output.emitted);
     }
     hash_changes(hash, lane);
+    if let Some(bounds) = &lane.bounds {
+        bounds.visit(hash);
+    }
     if let Some(signals) = &lane.signals {
         signals.visit(hash);
     }

@@ -6,7 +6,7 @@ use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::fabric::{
-    BufferTable, Fabric, Gate, Granted, Input, Item, Lane, Output, PipelineFabric, Progress,
+    BufferTable, Fabric, Gate, Granted, Input, Item, Lane, Leaky, Output, PipelineFabric, Progress,
     SinkTiming, Trigger,
 };
 use tickpipe_components::id::LaneId;
@@ -35,12 +35,21 @@ fn pipeline(p: &mut PipelineFabric) {
             if l.readiness != readiness {
                 match l.readiness {
                     Readiness::Time(_) => p.timers.remove(lane),
-                    Readiness::Room(_) => p.waiting_for_room -= 1,
+                    Readiness::Room(pad) => {
+                        p.waiting_for_room -= 1;
+                        if let Some(output) = l.outputs.get_mut(pad as usize) {
+                            output.waited.0 += p.tick - l.since;
+                            output.waited.1 += p.now - l.since_time;
+                        }
+                    }
                     _ => {}
                 }
                 match readiness {
                     Readiness::Time(_) => p.timers.insert(lane),
-                    Readiness::Room(_) => p.waiting_for_room += 1,
+                    Readiness::Room(_) => {
+                        p.waiting_for_room += 1;
+                        l.since_time = p.now;
+                    }
                     _ => {}
                 }
                 l.readiness = readiness;
@@ -83,6 +92,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     if (l.timed || l.wake_at.is_some())
         && let Some(deadline) = deadline(&p.buffers, p.base_time, l)
         && deadline > p.now
+        && !(l.eager && has_item(l))
     {
         return Readiness::Time(deadline);
     }
@@ -97,13 +107,26 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     {
         return Readiness::Input(pad);
     }
+    let (mut passable, mut leaks) = (quantum, false);
+    if let Some(bounds) = &l.bounds {
+        leaks = bounds.limits.leaky != Leaky::No && !p.free;
+        if bounds.limits.has_minimum() && !due {
+            passable = bounds.passable(&l.inputs[0].queue, &p.buffers.meta, quantum);
+            if passable == 0 {
+                return Readiness::Input(0);
+            }
+        }
+    }
     // Links lead to later lanes: graph order is topological.
     let mut room = quantum;
     let outputs = l.outputs.as_mut_slice();
     let free = |output: &Output| {
         let (to, pad) = output.to;
         let receiver = &after[to.index() - lane as usize - 1];
-        receiver.inputs.as_slice()[pad as usize].queue.room() as u32
+        match leaks {
+            false => receiver.inputs.as_slice()[pad as usize].queue.room() as u32,
+            true => wanted(receiver, pad),
+        }
     };
     if let [only] = &*outputs {
         room = room.min(free(only));
@@ -124,7 +147,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         many => many.iter_mut().for_each(|o| o.room = room),
     }
     match l.inputs.as_mut_slice() {
-        [only] => only.allowed = quantum,
+        [only] => only.allowed = passable,
         many => many.iter_mut().for_each(|i| i.allowed = quantum),
     }
     // Who fills one already needs none, and neither does an end.
@@ -132,6 +155,20 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     match pool {
         Some(pool) if !grant(p, lane, room) && !needs_none => Readiness::Buffer(pool),
         _ => Readiness::Ready,
+    }
+}
+
+/// How many buffers a queue that leaks passes on: what it passes on it cannot let go any more, so one,
+/// to an element that has none and is not busy.
+#[cold]
+#[inline(never)]
+fn wanted(receiver: &Lane, pad: u32) -> u32 {
+    let queue = &receiver.inputs.as_slice()[pad as usize].queue;
+    let busy = receiver.wake_at.is_some() && !receiver.eager;
+    match receiver.bounds.is_some() || receiver.done {
+        true => queue.room() as u32,
+        false if busy || queue.buffers() > 0 => 0,
+        false => queue.room().min(1) as u32,
     }
 }
 
