@@ -1,6 +1,7 @@
 //! Elements at work, beside the fabric's lanes, and walking the pipelines on several threads.
 
-use crate::element::{Offers, PadCapsOf, PassThrough, Work};
+use crate::element::{Offers, PadCapsOf, PadNames, PassThrough, Work};
+use crate::state::Node;
 use bevy_ecs::resource::Resource;
 use core::any::Any;
 use std::collections::VecDeque;
@@ -24,6 +25,8 @@ pub struct WorkSlot {
     pub(crate) changes: VecDeque<Told>,
     /// What it announced and had answered.
     pub(crate) offers: Offers,
+    /// The names of its linked pads, where pads are made on request.
+    pub(crate) pads: Option<Arc<PadNames>>,
     /// Why caps that it announced cannot be.
     pub(crate) refused: Option<ElementError>,
 }
@@ -38,15 +41,16 @@ pub(crate) struct Told {
 
 impl WorkSlot {
     /// A slot for an element that was not opened yet.
-    pub fn closed(name: &str, entity: bevy_ecs::entity::Entity) -> WorkSlot {
+    pub fn closed(node: &Node) -> WorkSlot {
         WorkSlot {
             work: Box::new(PassThrough),
-            name: name.into(),
-            entity,
+            name: node.name.as_str().into(),
+            entity: node.entity,
             opened: false,
             fault: None,
             changes: VecDeque::new(),
             offers: Offers::new(),
+            pads: node.names.clone(),
             refused: None,
         }
     }

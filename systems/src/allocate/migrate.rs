@@ -89,11 +89,14 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         let mut slots: Vec<WorkSlot> = topology
             .nodes
             .iter()
-            .map(|n| WorkSlot::closed(&n.name, n.entity))
+            .map(WorkSlot::closed)
             .collect();
         for (lane, mut slot) in core::mem::take(&mut pipeline.slots).into_iter().enumerate() {
             match now.get(lane).copied().flatten() {
-                Some(at) => slots[at] = slot,
+                Some(at) => {
+                    slot.pads = topology.nodes[at].names.clone();
+                    slots[at] = slot;
+                }
                 None => closed.push((slot.entity, slot.work.close())),
             }
         }

@@ -19,7 +19,7 @@ pub use class::{
     CapsQuery, CapsTerms, ElementClass, Flow, PeekError, Peeked, PropertyInfo, SetOutcome, Setting,
     keep_values,
 };
-pub use pad::{PadAt, PadTemplate};
+pub use pad::{PadAt, PadNames, PadTemplate};
 pub use pools::{Buffers, PoolBounds, Proposal};
 pub use process::Process;
 pub(crate) use process::{Now, Offers};

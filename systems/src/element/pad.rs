@@ -35,6 +35,15 @@ impl PadAt {
     }
 }
 
+/// The names of an element's linked pads, by number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PadNames {
+    /// Of its sink pads.
+    pub sinks: Vec<String>,
+    /// Of its source pads.
+    pub sources: Vec<String>,
+}
+
 /// The template of a pad.
 #[derive(Clone, Debug)]
 pub struct PadTemplate {

@@ -1,5 +1,6 @@
 //! What an element may do in one tick: its own lane, and the buffers to read.
 
+use super::PadNames;
 use smallvec::SmallVec;
 use tickpipe_components::buffer::{BufferFlags, BufferMeta, UntimedBy};
 use tickpipe_components::caps::Caps;
@@ -24,6 +25,7 @@ pub struct Process<'a> {
     buffers: &'a BufferTable,
     now: Now,
     offers: &'a Offers,
+    pads: Option<&'a PadNames>,
 }
 
 /// When a tick is, and what is asked of it.
@@ -57,13 +59,14 @@ impl<'a> Process<'a> {
         lane: &'a mut Lane,
         buffers: &'a BufferTable,
         now: Now,
-        offers: &'a Offers,
+        (offers, pads): (&'a Offers, Option<&'a PadNames>),
     ) -> Self {
         Process {
             lane,
             buffers,
             now,
             offers,
+            pads,
         }
     }
 
@@ -75,6 +78,16 @@ impl<'a> Process<'a> {
     /// How many source pads are linked.
     pub fn outputs(&self) -> usize {
         self.lane.outputs.len()
+    }
+
+    /// The number of a linked sink pad, of an element whose pads are made on request.
+    pub fn sink_named(&self, name: &str) -> Option<usize> {
+        self.pads?.sinks.iter().position(|pad| pad == name)
+    }
+
+    /// The number of a linked source pad, of an element whose pads are made on request.
+    pub fn source_named(&self, name: &str) -> Option<usize> {
+        self.pads?.sources.iter().position(|pad| pad == name)
     }
 
     /// The oldest item on a sink pad, left there.

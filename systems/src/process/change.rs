@@ -74,9 +74,11 @@ impl Run<'_> {
             return;
         };
         lane.shows = true;
-        let WorkSlot { work, offers, .. } = slot;
+        let WorkSlot {
+            work, offers, pads, ..
+        } = slot;
         let shown = AssertUnwindSafe(|| {
-            let process = Process::new(lane, self.buffers, self.now, offers);
+            let process = Process::new(lane, self.buffers, self.now, (offers, pads.as_deref()));
             work.preroll(buffer, &process)
         });
         let shown = catch_unwind(shown).unwrap_or_else(|panic| Err(panicked(&*panic)));

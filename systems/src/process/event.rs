@@ -61,9 +61,11 @@ impl Run<'_> {
         pad: PadAt,
         event: &Event,
     ) -> Result<Handled, ElementError> {
-        let WorkSlot { work, offers, .. } = slot;
+        let WorkSlot {
+            work, offers, pads, ..
+        } = slot;
         let asked = AssertUnwindSafe(|| {
-            let mut process = Process::new(lane, self.buffers, self.now, offers);
+            let mut process = Process::new(lane, self.buffers, self.now, (offers, pads.as_deref()));
             work.event(pad, event, &mut process)
         });
         catch_unwind(asked).unwrap_or_else(|panic| Err(panicked(&*panic)))

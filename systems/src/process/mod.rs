@@ -155,9 +155,12 @@ impl Run<'_> {
         lane.eager = false;
         lane.again = false;
         lane.awaits = None;
-        let WorkSlot { work, offers, .. } = slot;
+        let WorkSlot {
+            work, offers, pads, ..
+        } = slot;
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            work.process(&mut Process::new(lane, self.buffers, self.now, offers))
+            let about = (&*offers, pads.as_deref());
+            work.process(&mut Process::new(lane, self.buffers, self.now, about))
         }));
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(&*panic)));
         let error = outcome.err().or_else(|| sync_error(lane));

@@ -3,7 +3,7 @@
 //! Read from the entities, nothing is changed. Graph order is topological, ties by element id,
 //! so it does not depend on the order in which elements were added or links made.
 
-use crate::element::{ClassRef, ElementClass, PadAt};
+use crate::element::{ClassRef, ElementClass, PadAt, PadNames};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use std::cmp::Reverse;
@@ -31,6 +31,8 @@ pub struct Node {
     pub inputs: Vec<usize>,
     /// The links at its linked source pads.
     pub outputs: Vec<usize>,
+    /// The names of its linked pads, where pads are made on request.
+    pub names: Option<Arc<PadNames>>,
 }
 
 /// One end of a link.
@@ -183,6 +185,16 @@ impl Topology {
         for i in by_input {
             nodes[links[i].to.node].inputs.push(i);
         }
+        for node in &mut nodes {
+            let mut pads = node.class.terms.pads.iter();
+            if pads.any(|t| t.presence == Presence::Request) {
+                let name = |pad| world.get::<Pad>(pad).map_or_else(String::new, |p| p.name.clone());
+                node.names = Some(Arc::new(PadNames {
+                    sinks: node.inputs.iter().map(|&l| name(links[l].to.pad)).collect(),
+                    sources: node.outputs.iter().map(|&l| name(links[l].from.pad)).collect(),
+                }));
+            }
+        }
         Ok(Topology {
             pipeline,
             id,
@@ -239,6 +251,7 @@ fn elements(world: &World, pipeline: Entity) -> Vec<Node> {
                     class: Arc::clone(&class.0),
                     inputs: Vec::new(),
                     outputs: Vec::new(),
+                    names: None,
                 });
             }
         }

@@ -43,8 +43,10 @@ pub(super) fn start_graph(world: &mut World, id: PipelineId, pipeline: Entity) {
         .nodes
         .iter()
         .map(|n| {
-            let closed = || WorkSlot::closed(&n.name, n.entity);
-            opened.remove(&n.entity).unwrap_or_else(closed)
+            let closed = || WorkSlot::closed(n);
+            let mut slot = opened.remove(&n.entity).unwrap_or_else(closed);
+            slot.pads = n.names.clone();
+            slot
         })
         .collect();
     // Those that were taken out of the graph since then.
