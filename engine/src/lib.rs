@@ -30,7 +30,7 @@ pub use plan::{Conversion, LinkCaps, LinkPlan, LinkTrace, Plan, PlanError, PlanR
 pub use report::{
     BreachReport, ElementLatencyReport, ElementReport, FrameReport, LatencyReport, LeakReport,
     LinkReport, MessageReport, OccurrenceReport, PoolReport, Report, SinkReport, SyncReport,
-    TallyReport, TimingReport, Verdict,
+    TallyReport, TimingReport, Verdict, WaitedReport, WatchedReport,
 };
 pub use run::{Observer, RunOptions, Script, WaitError};
 pub use stall::{

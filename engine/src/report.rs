@@ -7,7 +7,7 @@ use crate::conflict::ConflictReport;
 use crate::engine::Engine;
 use crate::stall::{StallReport, WaitReport, Waits, stall_of};
 use serde::Serialize;
-use tickpipe_components::fabric::Progress;
+use tickpipe_components::fabric::{PipelineFabric, Progress};
 use tickpipe_components::graph::{Element, Pad, PadCaps, Place};
 use tickpipe_components::id::ElementId;
 use tickpipe_components::message::{Message, MessageKind};
@@ -57,6 +57,9 @@ pub struct Report {
     pub elements: Vec<ElementReport>,
     /// Links in graph order.
     pub links: Vec<LinkReport>,
+    /// The element that kept the others waiting longest, of the clock's time: it limits the rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<String>,
     /// Pools in graph order.
     pub pools: Vec<PoolReport>,
     /// Synchronised elements.
@@ -116,6 +119,9 @@ pub struct ElementReport {
     pub since: u64,
     /// The wait, if it waits.
     pub waits_for: Option<WaitReport>,
+    /// What passed through it, where it tells that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watched: Option<WatchedReport>,
 }
 
 /// A link.
@@ -127,6 +133,37 @@ pub struct LinkReport {
     pub to: String,
     /// What was agreed.
     pub caps: String,
+    /// For how long the element that feeds it waited because it had no room.
+    #[serde(skip_serializing_if = "WaitedReport::is_none")]
+    pub waited: WaitedReport,
+}
+
+/// For how long an element waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct WaitedReport {
+    /// Nanoseconds of the clock; 0 with `free`.
+    pub time: i64,
+    /// Ticks.
+    pub ticks: u64,
+}
+
+impl WaitedReport {
+    fn is_none(&self) -> bool {
+        *self == WaitedReport::default()
+    }
+}
+
+/// What passed through an element that tells of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WatchedReport {
+    /// Buffers.
+    pub buffers: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Events.
+    pub events: u64,
+    /// What came last, a line each, oldest first.
+    pub last: Vec<String>,
 }
 
 /// A pool.
@@ -315,6 +352,29 @@ fn base(time_base: TimeBase) -> [u32; 2] {
     [time_base.num(), time_base.den()]
 }
 
+/// For how long the element that feeds a link waited for room on it, until now.
+fn waited(p: &PipelineFabric, topology: &Topology, link: usize) -> WaitedReport {
+    let from = topology.links[link].from;
+    let Some(lane) = p.lanes.get(from.node) else {
+        return WaitedReport::default();
+    };
+    let (mut ticks, mut time) = lane.outputs.get(from.index).map_or((0, 0), |o| o.waited);
+    if lane.readiness == Readiness::Room(from.index as u32) {
+        ticks += p.tick.saturating_sub(lane.since);
+        time += p.now - lane.since_time;
+    }
+    WaitedReport { time, ticks }
+}
+
+/// Who kept the others waiting: the element that is fed by the link on which was waited longest.
+fn limited_by(topology: &Topology, links: &[LinkReport]) -> Option<String> {
+    // Of equals the last in graph order: what is before it waits for the same reason.
+    let longest = links.iter().enumerate().max_by_key(|(_, link)| link.waited)?;
+    let to = topology.links.get(longest.0)?.to.node;
+    let waited = longest.1.waited.time > 0;
+    waited.then(|| topology.nodes[to].name.clone())
+}
+
 impl Engine {
     /// What a started pipeline did so far: `done` unless it failed or stalled, without messages,
     /// which are on its bus. Frames and sets are in it if they are recorded.
@@ -330,6 +390,7 @@ impl Engine {
             digest: String::new(),
             elements: self.element_reports(pipeline),
             links: Vec::new(),
+            limited_by: None,
             pools: Vec::new(),
             sync: Vec::new(),
             sinks: Vec::new(),
@@ -413,6 +474,12 @@ impl Engine {
                     .to_owned(),
                 since: lane.map_or(0, |l| l.since),
                 waits_for: wait(entity),
+                watched: lane.and_then(|l| l.watched.as_deref()).map(|w| WatchedReport {
+                    buffers: w.buffers,
+                    bytes: w.bytes,
+                    events: w.events,
+                    last: w.last().map(ToString::to_string).collect(),
+                }),
             }
         };
         self.elements(pipeline).into_iter().map(of).collect()
@@ -422,7 +489,7 @@ impl Engine {
         &self,
         report: &mut Report,
         topology: &Topology,
-        p: &tickpipe_components::fabric::PipelineFabric,
+        p: &PipelineFabric,
     ) {
         let hidden = |node: usize| {
             let node = topology.nodes.get(node);
@@ -439,8 +506,10 @@ impl Engine {
                     .world
                     .get::<PadCaps>(link.from.pad)
                     .map_or_else(String::new, |c| c.get().to_string()),
+                waited: waited(p, topology, i),
             });
         }
+        report.limited_by = limited_by(topology, &report.links);
         for pool in &p.buffers.pools {
             let Some(node) = topology.nodes.get(pool.owner.index()) else {
                 continue;

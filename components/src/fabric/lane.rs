@@ -4,6 +4,7 @@ use super::bounds::QueueBounds;
 use super::change::Changes;
 use super::events::Signals;
 use super::ring::{Item, Ring};
+use super::watched::Watched;
 use super::timing::SinkTiming;
 use crate::buffer::BufferMeta;
 use crate::event::Event;
@@ -27,6 +28,18 @@ pub enum Trigger {
     All,
     /// A set of the synchroniser.
     Set,
+}
+
+/// Which of an element's source pads must have room before it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RoomFor {
+    /// All.
+    #[default]
+    All,
+    /// This one: it gives to one at a time.
+    One(u32),
+    /// None: it lets go of what it takes.
+    None,
 }
 
 /// What an element's state lets it do.
@@ -180,6 +193,8 @@ pub struct Lane {
     pub device: bool,
     /// A source that may be silent, and is while nobody else can go on: it ends.
     pub ending: bool,
+    /// Which source pads must have room before it runs.
+    pub room_for: RoomFor,
     /// It asked to be run again, though it moves nothing now.
     pub again: bool,
     /// It writes into the buffers of its first input where it alone holds them.
@@ -219,6 +234,8 @@ pub struct Lane {
     pub dropped: u64,
     /// What happened to buffers, and how often; drops without a reason of their own are not in it.
     pub tally: Tally,
+    /// What it tells of all that passed through it, where it does.
+    pub watched: Option<Box<Watched>>,
     /// Buffers that it copied because another held them, and bytes.
     pub copied: (u64, u64),
     /// Frames taken, where the report wants them of this sink.
@@ -252,6 +269,7 @@ impl Lane {
             awaits: None,
             device: false,
             ending: false,
+            room_for: RoomFor::All,
             again: false,
             in_place: false,
             heavy: false,
@@ -271,6 +289,7 @@ impl Lane {
             posted: Vec::new(),
             dropped: 0,
             tally: Tally::default(),
+            watched: None,
             copied: (0, 0),
             frames: None,
         }

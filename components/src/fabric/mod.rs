@@ -15,15 +15,17 @@ mod pools;
 mod ring;
 mod table;
 mod timing;
+mod watched;
 
 pub use bounds::{Leaky, Measure, QueueBounds, QueueLimits};
 pub use change::{Changes, Due, NewMemory, Switch};
 pub use events::{Events, Signals};
 pub use findings::{Breach, Leak, Leaks, MAX_LEAKS};
-pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, SinkFrame, Trigger};
+pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, RoomFor, SinkFrame, Trigger};
 pub use marks::Marks;
 pub use ring::{Item, Ring};
 pub use table::{BufferTable, Held};
+pub use watched::{Passed, Watched};
 pub use timing::{Latency, SinkTerms, SinkTiming};
 
 use crate::id::{PipelineId, PoolId};

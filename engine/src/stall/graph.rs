@@ -3,7 +3,7 @@
 use super::{HolderReport, QueuedReport, WaitReport};
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
-use tickpipe_components::fabric::{Gate, Input, Lane, PipelineFabric, Trigger};
+use tickpipe_components::fabric::{Gate, Input, Lane, Measure, PipelineFabric, Trigger};
 use tickpipe_components::graph::Pad;
 use tickpipe_components::id::{BufferId, PoolId};
 use tickpipe_components::readiness::Readiness;
@@ -217,6 +217,7 @@ impl<'a> Waits<'a> {
                 wait.queued = Some(QueuedReport {
                     buffers: queues().map(|q| q.len()).sum(),
                     of: queues().map(|q| q.capacity()).sum(),
+                    full_by: None,
                 });
             }
             What::Nothing | What::Caps | What::Device | What::Time => {}
@@ -231,16 +232,17 @@ impl<'a> Waits<'a> {
 
     fn queued(&self, lane: usize, pad: usize) -> Option<QueuedReport> {
         let (to, to_pad) = self.p.lanes[lane].outputs.get(pad)?.to;
-        let queue = &self
-            .p
-            .lanes
-            .get(to.index())?
-            .inputs
-            .get(to_pad as usize)?
-            .queue;
+        let receiver = self.p.lanes.get(to.index())?;
+        let queue = &receiver.inputs.get(to_pad as usize)?.queue;
+        let bounds = receiver.bounds.as_deref();
+        let full = bounds.and_then(|b| b.full());
         Some(QueuedReport {
             buffers: queue.len(),
-            of: queue.capacity(),
+            of: match bounds.map_or(0, |b| b.limits.buffers) {
+                0 => queue.capacity(),
+                most => most as usize,
+            },
+            full_by: full.filter(|m| *m != Measure::Buffers).map(Measure::name),
         })
     }
 

@@ -161,6 +161,9 @@ pub struct QueuedReport {
     pub buffers: usize,
     /// What it holds.
     pub of: usize,
+    /// The measure that is full, where that is not their number: `bytes` or `time`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub full_by: Option<&'static str>,
 }
 
 /// A change that was tried, and with which the run goes on.

@@ -80,9 +80,10 @@ impl WaitReport {
                 format!("{element} waits for input on {pad} from {on} since tick {since}{nothing}")
             }
             "room" => {
-                let full = self
-                    .queued
-                    .map_or_else(String::new, |q| format!(" ({} of {})", q.buffers, q.of));
+                let full = self.queued.map_or_else(String::new, |q| match q.full_by {
+                    None => format!(" ({} of {})", q.buffers, q.of),
+                    Some(by) => format!(" ({} of {}, full by {by})", q.buffers, q.of),
+                });
                 format!("{element} waits for room on {on}.{pad}{full} since tick {since}")
             }
             "buffer" => {

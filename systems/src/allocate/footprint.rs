@@ -12,7 +12,7 @@ use crate::state::Topology;
 use bevy_ecs::world::World;
 use core::mem::size_of;
 use tickpipe_components::buffer::{BufferMeta, BufferSlot};
-use tickpipe_components::fabric::{Granted, Held, Input, Item, Lane, Output};
+use tickpipe_components::fabric::{Granted, Held, Input, Item, Lane, Output, QueueBounds, QueueLimits};
 use tickpipe_components::id::{BufferId, PoolId};
 use tickpipe_components::limits::{Limit, Limits};
 use tickpipe_components::memory::Memory;
@@ -62,12 +62,19 @@ impl Footprint {
             all.buffers = all.buffers.saturating_add(buffers(pool));
             all.records = all.records.saturating_add(records(pool));
         }
+        let sizes = plan.pools.iter().map(|pool| pool.config.size as u64);
+        let largest = sizes.max().unwrap_or_default();
         for &capacity in &plan.capacities {
             all.queues += ((capacity as u64 + 1).next_power_of_two()) * size_of::<Item>() as u64;
         }
         for (node, n) in topology.nodes.iter().enumerate() {
             all.elements += element(n.inputs.len(), n.outputs.len(), quantum, plan.buffers[node]);
             all.elements += n.name.len() as u64 * 2;
+            if let (Some(limits), Some(&link)) =
+                (n.class.queue_limits(world.entity(n.entity)), n.inputs.first())
+            {
+                all.queues += queue(limits, plan.capacities[link] as u64, largest);
+            }
             if plan.buffers[node] != Buffers::Passed {
                 let pads = solution.pads_of(topology, node);
                 let own = n.class.memory(world.entity(n.entity), &pads);
@@ -76,6 +83,14 @@ impl Footprint {
         }
         all
     }
+}
+
+/// Bytes of what is counted of a queue: of each buffer, if they can be too many bytes.
+fn queue(limits: QueueLimits, capacity: u64, largest: u64) -> u64 {
+    let most = (capacity + 1).saturating_mul(largest);
+    let counts = limits.min_bytes > 0 || (limits.bytes > 0 && most >= limits.bytes);
+    let lens = if counts { capacity + 1 } else { 0 };
+    size_of::<QueueBounds>() as u64 + lens * size_of::<usize>() as u64 + 2 * BLOCK
 }
 
 /// Bytes of a pool's buffers.

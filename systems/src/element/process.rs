@@ -6,7 +6,7 @@ use tickpipe_components::buffer::{BufferFlags, BufferMeta, UntimedBy};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::event::Event;
 use tickpipe_components::fabric::{
-    BufferTable, Granted, Item, Kept, Lane, Posted, Ring, SinkFrame,
+    BufferTable, Granted, Item, Kept, Lane, Posted, Ring, RoomFor, SinkFrame, Watched,
 };
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::id::BufferId;
@@ -417,6 +417,25 @@ impl<'a> Process<'a> {
             }
             self.stage(pad, buffer);
         }
+    }
+
+    /// Passes on a buffer that it took, and keeps it too.
+    pub fn forward_and_keep(&mut self, pad: usize, buffer: BufferId) {
+        self.lane.retained.push(buffer);
+        self.forward(pad, buffer);
+        self.keep(buffer);
+    }
+
+    /// Says which source pads must have room before it runs again; all must until it says so.
+    pub fn wants_room(&mut self, room: RoomFor) {
+        self.lane.room_for = room;
+    }
+
+    /// What it tells of all that passes, with the last few.
+    pub fn watched(&mut self, most: usize) -> &mut Watched {
+        self.lane
+            .watched
+            .get_or_insert_with(|| Box::new(Watched::new(most)))
     }
 
     /// Emits the end on all source pads, once; the element does nothing afterwards. A sink tells

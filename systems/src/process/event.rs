@@ -81,9 +81,12 @@ impl Run<'_> {
         if lane.kept.is_empty() {
             return Ok(true);
         }
-        let WorkSlot { work, offers, .. } = slot;
+        let WorkSlot {
+            work, offers, pads, ..
+        } = slot;
         let asked = AssertUnwindSafe(|| {
-            let mut process = Process::new(lane, self.buffers, self.now, offers);
+            let about = (&*offers, pads.as_deref());
+            let mut process = Process::new(lane, self.buffers, self.now, about);
             work.drain(event, &mut process)
         });
         let own = catch_unwind(asked).unwrap_or_else(|panic| Err(panicked(&*panic)));

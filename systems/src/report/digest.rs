@@ -7,7 +7,7 @@
 
 use crate::pipelines::PipelineWorks;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
-use tickpipe_components::fabric::{Lane, PipelineFabric};
+use tickpipe_components::fabric::{Lane, RoomFor, PipelineFabric};
 
 /// Computes the digest of this tick, and folds it into that of the run.
 pub(super) fn digest(p: &mut PipelineFabric, works: &PipelineWorks) {
@@ -76,6 +76,14 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
         hash.unsigned("emitted", output.emitted);
     }
     hash_changes(hash, lane);
+    if let Some(watched) = &lane.watched {
+        watched.visit(hash);
+    }
+    match lane.room_for {
+        RoomFor::All => {}
+        RoomFor::One(pad) => hash.unsigned("room", pad.into()),
+        RoomFor::None => hash.flag("room", false),
+    }
     if let Some(bounds) = &lane.bounds {
         bounds.visit(hash);
     }

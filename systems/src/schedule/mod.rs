@@ -7,7 +7,7 @@ use bevy_ecs::system::ResMut;
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::fabric::{
     BufferTable, Fabric, Gate, Granted, Input, Item, Lane, Leaky, Output, PipelineFabric, Progress,
-    SinkTiming, Trigger,
+    RoomFor, SinkTiming, Trigger,
 };
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
@@ -128,7 +128,12 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
             true => wanted(receiver, pad),
         }
     };
-    if let [only] = &*outputs {
+    let some = l.room_for != RoomFor::All && l.changes.is_none();
+    if some {
+        if let Some(wait) = room_for_some(l.room_for, outputs, quantum, free).filter(|_| !event) {
+            return wait;
+        }
+    } else if let [only] = &*outputs {
         room = room.min(free(only));
         if room == 0 && !event {
             return Readiness::Room(0);
@@ -143,6 +148,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     }
     // Most have one of each; a loop that was unrolled for many costs more than it does.
     match outputs {
+        _ if some => {}
         [only] => only.room = room,
         many => many.iter_mut().for_each(|o| o.room = room),
     }
@@ -155,6 +161,27 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     match pool {
         Some(pool) if !grant(p, lane, room) && !needs_none => Readiness::Buffer(pool),
         _ => Readiness::Ready,
+    }
+}
+
+/// Of an element that does not give to all its source pads alike: the room of each, and what it waits
+/// for.
+#[cold]
+#[inline(never)]
+fn room_for_some(
+    wanted: RoomFor,
+    outputs: &mut [Output],
+    quantum: u32,
+    free: impl Fn(&Output) -> u32,
+) -> Option<Readiness> {
+    for output in outputs.iter_mut() {
+        output.room = free(output).min(quantum);
+    }
+    match wanted {
+        RoomFor::One(pad) if outputs.get(pad as usize).is_some_and(|o| o.room == 0) => {
+            Some(Readiness::Room(pad))
+        }
+        _ => None,
     }
 }
 
@@ -233,6 +260,7 @@ fn has_item_before_marks(l: &Lane) -> bool {
 fn missing_input(l: &Lane) -> Option<u32> {
     match l.trigger {
         Trigger::Free => None,
+        Trigger::Any if l.awaits.is_some() => missing_of_all(l),
         Trigger::Any if has_item(l) => None,
         Trigger::Any => l
             .inputs

@@ -7,13 +7,17 @@ mod capsmap;
 mod capsmap_rows;
 mod capssink;
 mod capssrc;
+mod concat;
+mod delay;
 mod fakesink;
 mod fakesrc;
 mod frame_hash;
 mod funnel;
 mod hold;
 mod identity;
+mod input_selector;
 mod join;
+mod output_selector;
 mod poolsink;
 mod poolsrc;
 mod queue;
@@ -24,6 +28,8 @@ mod stamps;
 mod stamps_text;
 mod stampsrc;
 mod tee;
+mod valve;
+mod watch;
 mod work;
 mod work_time;
 
@@ -33,13 +39,17 @@ pub use capsmap::CapsMap;
 pub use capsmap_rows::{MAX_PAIRS, MAX_ROWS, MapError, MapErrorKind, Rows};
 pub use capssink::CapsSink;
 pub use capssrc::CapsSrc;
+pub use concat::Concat;
+pub use delay::Delay;
 pub use fakesink::FakeSink;
 pub use fakesrc::FakeSrc;
 pub(crate) use frame_hash::FrameHasher;
 pub use funnel::Funnel;
 pub use hold::Hold;
 pub use identity::Identity;
+pub use input_selector::InputSelector;
 pub use join::Join;
+pub use output_selector::OutputSelector;
 pub use poolsink::PoolSink;
 pub use poolsrc::PoolSrc;
 pub use queue::Queue;
@@ -54,6 +64,8 @@ pub use stamps_text::{
 };
 pub use stampsrc::StampSrc;
 pub use tee::Tee;
+pub use valve::{DropMode, Valve};
+pub use watch::Watch;
 pub use work::WorkElement;
 
 use crate::element::{Registry, RegistryError};
@@ -67,12 +79,16 @@ pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.register::<CapsMap>()?;
     registry.register::<CapsSink>()?;
     registry.register::<CapsSrc>()?;
+    registry.register::<Concat>()?;
+    registry.register::<Delay>()?;
     registry.register::<FakeSink>()?;
     registry.register::<FakeSrc>()?;
     registry.register::<Funnel>()?;
     registry.register::<Hold>()?;
     registry.register::<Identity>()?;
+    registry.register::<InputSelector>()?;
     registry.register::<Join>()?;
+    registry.register::<OutputSelector>()?;
     registry.register::<PoolSink>()?;
     registry.register::<PoolSrc>()?;
     registry.register::<Queue>()?;
@@ -81,5 +97,7 @@ pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.register::<StampSrc>()?;
     registry.register::<Stamps>()?;
     registry.register::<Tee>()?;
+    registry.register::<Valve>()?;
+    registry.register::<Watch>()?;
     registry.register::<WorkElement>()
 }

@@ -16,10 +16,10 @@
 //!
 //! `tickpipe launch --clock virtual 'videotestsrc num-buffers=50 ! tee name=t t. ! queue ! fakesink sync=true t. ! queue leaky=downstream max-size-buffers=1 ! work time=400ms ! fakesink'`
 
-use crate::element::{Element, Flow, PadAt, PadTemplate, PassThrough, Property, Work};
+use crate::element::{Element, Flow, PadAt, PadCapsOf, PadTemplate, PassThrough, Property, Work};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::Caps;
-use tickpipe_components::fabric::{Leaky, QueueLimits};
+use tickpipe_components::fabric::{Latency, Leaky, QueueLimits};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::property::Choice;
 
@@ -166,6 +166,14 @@ impl Element for Queue {
             leaky: self.leaky,
             flush_on_eos: self.flush_on_eos,
         })
+    }
+
+    fn latency(&self, _pads: &PadCapsOf) -> Latency {
+        Latency {
+            min: self.min_threshold_time,
+            max: (self.max_size_time > 0).then_some(self.max_size_time),
+            ..Latency::default()
+        }
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
