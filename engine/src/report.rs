@@ -139,7 +139,7 @@ pub struct LinkReport {
 }
 
 /// For how long an element waited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WaitedReport {
     /// Nanoseconds of the clock; 0 with `free`.
     pub time: i64,
@@ -367,12 +367,12 @@ fn waited(p: &PipelineFabric, topology: &Topology, link: usize) -> WaitedReport 
 }
 
 /// Who kept the others waiting: the element that is fed by the link on which was waited longest.
-fn limited_by(topology: &Topology, links: &[LinkReport]) -> Option<String> {
+fn limited_by(p: &PipelineFabric, topology: &Topology) -> Option<String> {
     // Of equals the last in graph order: what is before it waits for the same reason.
-    let longest = links.iter().enumerate().max_by_key(|(_, link)| link.waited)?;
-    let to = topology.links.get(longest.0)?.to.node;
-    let waited = longest.1.waited.time > 0;
-    waited.then(|| topology.nodes[to].name.clone())
+    let links = (0..topology.links.len()).map(|link| (waited(p, topology, link).time, link));
+    let (time, link) = links.max()?;
+    let to = topology.links[link].to.node;
+    (time > 0).then(|| topology.nodes[to].name.clone())
 }
 
 impl Engine {
@@ -474,12 +474,14 @@ impl Engine {
                     .to_owned(),
                 since: lane.map_or(0, |l| l.since),
                 waits_for: wait(entity),
-                watched: lane.and_then(|l| l.watched.as_deref()).map(|w| WatchedReport {
-                    buffers: w.buffers,
-                    bytes: w.bytes,
-                    events: w.events,
-                    last: w.last().map(ToString::to_string).collect(),
-                }),
+                watched: lane
+                    .and_then(|l| l.watched.as_deref())
+                    .map(|w| WatchedReport {
+                        buffers: w.buffers,
+                        bytes: w.bytes,
+                        events: w.events,
+                        last: w.last().map(ToString::to_string).collect(),
+                    }),
             }
         };
         self.elements(pipeline).into_iter().map(of).collect()
@@ -509,7 +511,7 @@ impl Engine {
                 waited: waited(p, topology, i),
             });
         }
-        report.limited_by = limited_by(topology, &report.links);
+        report.limited_by = limited_by(p, topology);
         for pool in &p.buffers.pools {
             let Some(node) = topology.nodes.get(pool.owner.index()) else {
                 continue;

@@ -213,18 +213,25 @@ impl QueueBounds {
             let lasts = last.and_then(|l| l.duration).unwrap_or_default();
             let each = |before: i64| {
                 let more = end.saturating_sub(before).max(0);
-                more.unsigned_abs().div_ceil(came as u64).try_into().unwrap_or(i64::MAX)
+                more.unsigned_abs()
+                    .div_ceil(came as u64)
+                    .try_into()
+                    .unwrap_or(i64::MAX)
             };
             self.step = self.step.max(lasts).max(self.end.map_or(0, each));
             self.end = Some(end);
         }
-        self.time = first.zip(end).map_or(0, |(first, end)| self.since(first, end));
+        self.time = first
+            .zip(end)
+            .map_or(0, |(first, end)| self.since(first, end));
     }
 
     /// From a buffer's time to an end, in units of the newest buffer.
     fn since(&self, first: &BufferMeta, end: i64) -> i64 {
         let base = self.units.base;
-        let start = first.pts.and_then(|pts| first.time_base.convert(pts, base, Rounding::Down));
+        let start = first
+            .pts
+            .and_then(|pts| first.time_base.convert(pts, base, Rounding::Down));
         start.map_or(0, |start| end.saturating_sub(start).max(0))
     }
 
@@ -281,15 +288,22 @@ impl QueueBounds {
         if self.count < 2 {
             return false;
         }
-        let buffers = (0..queue.len()).rev().filter_map(|at| queue.get(at)?.as_buffer());
+        let buffers = (0..queue.len())
+            .rev()
+            .filter_map(|at| queue.get(at)?.as_buffer());
         let last = self.lens.as_ref().and_then(|l| l.back()).copied();
         let bytes = self.bytes - last.unwrap_or_default() as u64;
         let mut time = 0;
         if self.limits.time > 0 {
             let before = buffers.map(|b| &meta[b.index()]).nth(1);
             let first = queue.first_buffer().map(|b| &meta[b.index()]);
-            let end = before.and_then(|m| m.time_base.convert(end_of(m)?, self.units.base, Rounding::Up));
-            time = first.zip(end).map_or(0, |(first, end)| self.since(first, end));
+            let end = before.and_then(|m| {
+                m.time_base
+                    .convert(end_of(m)?, self.units.base, Rounding::Up)
+            });
+            time = first
+                .zip(end)
+                .map_or(0, |(first, end)| self.since(first, end));
         }
         self.full_with(self.count - 1, bytes, time).is_some()
     }
@@ -326,7 +340,10 @@ impl QueueBounds {
 
     /// What is counted, by measure; time in nanoseconds.
     pub fn level(&self) -> (usize, u64, i64) {
-        let time = self.units.base.convert(self.time, TimeBase::NANOSECONDS, Rounding::Down);
+        let time = self
+            .units
+            .base
+            .convert(self.time, TimeBase::NANOSECONDS, Rounding::Down);
         (self.count, self.bytes, time.unwrap_or(i64::MAX))
     }
 

@@ -25,8 +25,8 @@ pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, RoomFor, SinkFr
 pub use marks::Marks;
 pub use ring::{Item, Ring};
 pub use table::{BufferTable, Held};
-pub use watched::{Passed, Watched};
 pub use timing::{Latency, SinkTerms, SinkTiming};
+pub use watched::{Passed, Watched};
 
 use crate::id::{PipelineId, PoolId};
 use crate::message::Message;

@@ -12,7 +12,9 @@ use crate::state::Topology;
 use bevy_ecs::world::World;
 use core::mem::size_of;
 use tickpipe_components::buffer::{BufferMeta, BufferSlot};
-use tickpipe_components::fabric::{Granted, Held, Input, Item, Lane, Output, QueueBounds, QueueLimits};
+use tickpipe_components::fabric::{
+    Granted, Held, Input, Item, Lane, Output, QueueBounds, QueueLimits,
+};
 use tickpipe_components::id::{BufferId, PoolId};
 use tickpipe_components::limits::{Limit, Limits};
 use tickpipe_components::memory::Memory;
@@ -70,9 +72,10 @@ impl Footprint {
         for (node, n) in topology.nodes.iter().enumerate() {
             all.elements += element(n.inputs.len(), n.outputs.len(), quantum, plan.buffers[node]);
             all.elements += n.name.len() as u64 * 2;
-            if let (Some(limits), Some(&link)) =
-                (n.class.queue_limits(world.entity(n.entity)), n.inputs.first())
-            {
+            if let (Some(limits), Some(&link)) = (
+                n.class.queue_limits(world.entity(n.entity)),
+                n.inputs.first(),
+            ) {
                 all.queues += queue(limits, plan.capacities[link] as u64, largest);
             }
             if plan.buffers[node] != Buffers::Passed {

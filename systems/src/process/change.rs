@@ -20,6 +20,15 @@ impl Run<'_> {
             return self.stop(lane, slot, error);
         }
         let mut worked = false;
+        // What it was busy with is done, and goes before what comes now.
+        let time = self.now.time;
+        if lane.gate == Gate::Open && lane.wake_at.is_some_and(|at| at <= time) {
+            self.work(lane, slot);
+            worked = true;
+            if lane.done {
+                return;
+            }
+        }
         loop {
             if lane.change_is_due() {
                 let keeps = lane.changes.as_ref().and_then(|c| c.due.front());

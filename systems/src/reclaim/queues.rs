@@ -7,6 +7,7 @@
 //! otherwise. In PAUSED it does until every sink holds its first buffer.
 
 use crate::state::prerolled;
+use smallvec::SmallVec;
 use tickpipe_components::buffer::BufferFlags;
 use tickpipe_components::fabric::{
     BufferTable, Gate, Item, Lane, Leaky, PipelineFabric, Progress, QueueBounds,
@@ -99,7 +100,9 @@ fn count(bounds: &mut QueueBounds, l: &Lane, buffers: &BufferTable) -> usize {
 fn buffers_from_end(l: &Lane, most: usize) -> impl Iterator<Item = BufferId> + '_ {
     let queue = &l.inputs[0].queue;
     let places = (0..queue.len()).rev();
-    places.filter_map(|at| queue.get(at)?.as_buffer()).take(most)
+    places
+        .filter_map(|at| queue.get(at)?.as_buffer())
+        .take(most)
 }
 
 /// Says of a buffer that it does not follow the one before it: unless others have it too, of whose
@@ -114,42 +117,44 @@ fn mark(buffers: &mut BufferTable, buffer: Option<BufferId>) {
 
 /// Lets go of what came into the queue when it was full, or of what it came for.
 fn trim(bounds: &mut QueueBounds, l: &mut Lane, buffers: &mut BufferTable) {
-    let mut leaked = false;
+    let newest = bounds.limits.leaky == Leaky::Upstream;
+    let mut gone: SmallVec<[BufferId; 8]> = SmallVec::new();
     while bounds.is_over(&l.inputs[0].queue, &buffers.meta) {
-        let queue = &l.inputs[0].queue;
-        let is_buffer = |at: &usize| queue.get(*at).and_then(Item::as_buffer).is_some();
-        let mut places = 0..queue.len();
-        let at = match bounds.limits.leaky {
-            Leaky::Downstream => places.find(is_buffer),
-            Leaky::Upstream => places.rev().find(is_buffer),
-            Leaky::No => None,
-        };
-        let Some(at) = at else { break };
-        let newest = bounds.limits.leaky == Leaky::Upstream;
-        if !drop_at(bounds, l, buffers, (at, newest), Reason::Leak) {
-            break;
+        match take_out(bounds, l, buffers, newest) {
+            Some(buffer) => gone.push(buffer),
+            None => break,
         }
-        leaked = true;
     }
-    if leaked && bounds.limits.leaky == Leaky::Downstream {
-        mark(buffers, l.inputs[0].queue.first_buffer());
-    } else if leaked {
+    if gone.is_empty() {
+        return;
+    }
+    if newest {
+        gone.reverse();
         bounds.discontinuity = true;
+    } else {
+        mark(buffers, l.inputs[0].queue.first_buffer());
+    }
+    for buffer in gone {
+        l.drop_for(buffer, &buffers.meta[buffer.index()], Reason::Leak);
     }
 }
 
-/// Lets go of the oldest or the newest buffer, at its place in the queue, and tells it.
-fn drop_at(
+/// Takes the oldest or the newest buffer out of the queue.
+fn take_out(
     bounds: &mut QueueBounds,
     l: &mut Lane,
     buffers: &BufferTable,
-    (at, newest): (usize, bool),
-    reason: Reason,
-) -> bool {
-    let input = &mut l.inputs[0];
-    let Some(buffer) = input.queue.remove(at).and_then(Item::as_buffer) else {
-        return false;
-    };
+    newest: bool,
+) -> Option<BufferId> {
+    let input = l.inputs.first_mut()?;
+    let queue = &input.queue;
+    let is_buffer = |at: &usize| queue.get(*at).and_then(Item::as_buffer).is_some();
+    let mut places = 0..queue.len();
+    let at = match newest {
+        true => places.rfind(is_buffer),
+        false => places.find(is_buffer),
+    }?;
+    let buffer = input.queue.remove(at)?.as_buffer()?;
     input.discarded += 1;
     let gone = input.taken + input.discarded;
     match newest {
@@ -158,8 +163,7 @@ fn drop_at(
             bounds.look(&input.queue, gone, &buffers.meta);
         }
     }
-    l.drop_for(buffer, &buffers.meta[buffer.index()], reason);
-    true
+    Some(buffer)
 }
 
 /// Discards what stands before the end.
@@ -168,13 +172,8 @@ fn flush_before_end(bounds: &mut QueueBounds, l: &mut Lane, buffers: &BufferTabl
     if queue.get(queue.len().wrapping_sub(1)) != Some(Item::EOS) {
         return;
     }
-    while let Some(at) = {
-        let queue = &l.inputs[0].queue;
-        (0..queue.len()).find(|at| queue.get(*at).and_then(Item::as_buffer).is_some())
-    } {
-        if !drop_at(bounds, l, buffers, (at, false), Reason::Flush) {
-            break;
-        }
+    while let Some(buffer) = take_out(bounds, l, buffers, false) {
+        l.drop_for(buffer, &buffers.meta[buffer.index()], Reason::Flush);
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::pipelines::PipelineWorks;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
-use tickpipe_components::fabric::{Lane, RoomFor, PipelineFabric};
+use tickpipe_components::fabric::{Lane, PipelineFabric, RoomFor};
 
 /// Computes the digest of this tick, and folds it into that of the run.
 pub(super) fn digest(p: &mut PipelineFabric, works: &PipelineWorks) {

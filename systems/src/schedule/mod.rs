@@ -38,7 +38,7 @@ fn pipeline(p: &mut PipelineFabric) {
                     Readiness::Room(pad) => {
                         p.waiting_for_room -= 1;
                         if let Some(output) = l.outputs.get_mut(pad as usize) {
-                            output.waited.0 += p.tick - l.since;
+                            output.waited.0 += p.tick.saturating_sub(l.since);
                             output.waited.1 += p.now - l.since_time;
                         }
                     }

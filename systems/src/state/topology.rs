@@ -188,10 +188,18 @@ impl Topology {
         for node in &mut nodes {
             let mut pads = node.class.terms.pads.iter();
             if pads.any(|t| t.presence == Presence::Request) {
-                let name = |pad| world.get::<Pad>(pad).map_or_else(String::new, |p| p.name.clone());
+                let name = |pad| {
+                    world
+                        .get::<Pad>(pad)
+                        .map_or_else(String::new, |p| p.name.clone())
+                };
                 node.names = Some(Arc::new(PadNames {
                     sinks: node.inputs.iter().map(|&l| name(links[l].to.pad)).collect(),
-                    sources: node.outputs.iter().map(|&l| name(links[l].from.pad)).collect(),
+                    sources: node
+                        .outputs
+                        .iter()
+                        .map(|&l| name(links[l].from.pad))
+                        .collect(),
                 }));
             }
         }

@@ -115,13 +115,16 @@ impl Joining {
         };
         let running = match self.given == Segment::default() {
             true => Some(end),
-            false => end.convert(self.given.time_base, Rounding::Up).and_then(|at| {
-                let value = self.given.to_running_any(at.value)?;
-                Some(Time { value, ..at })
-            }),
+            false => end
+                .convert(self.given.time_base, Rounding::Up)
+                .and_then(|at| {
+                    let value = self.given.to_running_any(at.value)?;
+                    Some(Time { value, ..at })
+                }),
         };
         let later = |new: &Time| {
-            self.end.is_none_or(|old| new.base.compare(new.value, old.base, old.value).is_gt())
+            self.end
+                .is_none_or(|old| new.base.compare(new.value, old.base, old.value).is_gt())
         };
         if let Some(running) = running.filter(later) {
             self.end = Some(running);

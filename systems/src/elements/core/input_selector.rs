@@ -46,8 +46,13 @@ impl Element for InputSelector {
     const SUMMARY: &'static str = "Passes on the buffers of one of its sink pads";
     const KLASS: &'static str = "Generic";
     const FLOW: Flow = Flow::Wire;
-    const IGNORED: &'static [&'static str] =
-        &["cache-buffers", "drop-backwards", "name", "parent", "sync-mode"];
+    const IGNORED: &'static [&'static str] = &[
+        "cache-buffers",
+        "drop-backwards",
+        "name",
+        "parent",
+        "sync-mode",
+    ];
 
     fn pads() -> Vec<PadTemplate> {
         vec![
@@ -111,7 +116,9 @@ impl Selecting {
                 }
             }
             // The end stays where it is until the pad is active.
-            let Some(buffer) = item.as_buffer() else { break };
+            let Some(buffer) = item.as_buffer() else {
+                break;
+            };
             process.next(pad);
             process.drop_for(buffer, Reason::NotSelected);
         }
@@ -163,7 +170,11 @@ impl Work for Selecting {
         process: &mut Process<'_>,
     ) -> Result<Handled, ElementError> {
         let passes = !pad.is_sink() || pad.index == self.active(process);
-        Ok(if passes { Handled::Forward } else { Handled::Taken })
+        Ok(if passes {
+            Handled::Forward
+        } else {
+            Handled::Taken
+        })
     }
 
     fn flush(&mut self, _pads: &[usize]) {

@@ -77,6 +77,12 @@ impl Watching {
         tracing::info!("passed: {what}");
         process.watched(self.last).add(what);
     }
+
+    fn tell_caps(&mut self, process: &mut Process<'_>) {
+        if let Some(caps) = self.caps.take() {
+            self.tell(process, Passed::Caps(caps));
+        }
+    }
 }
 
 impl Work for Watching {
@@ -97,9 +103,7 @@ impl Work for Watching {
         if core::mem::take(&mut self.changed) {
             process.watched(self.last).remember(self.last);
         }
-        if let Some(caps) = self.caps.take() {
-            self.tell(process, Passed::Caps(caps));
-        }
+        self.tell_caps(process);
         while process.room(0) > 0 {
             let Some(item) = process.next(0) else { break };
             match item.as_buffer() {
@@ -125,6 +129,7 @@ impl Work for Watching {
         process: &mut Process<'_>,
     ) -> Result<Handled, ElementError> {
         if pad.is_sink() {
+            self.tell_caps(process);
             self.tell(process, Passed::Event(event.name()));
         }
         Ok(Handled::Forward)
