@@ -487,12 +487,7 @@ impl Engine {
         self.elements(pipeline).into_iter().map(of).collect()
     }
 
-    fn fill(
-        &self,
-        report: &mut Report,
-        topology: &Topology,
-        p: &PipelineFabric,
-    ) {
+    fn fill(&self, report: &mut Report, topology: &Topology, p: &PipelineFabric) {
         let hidden = |node: usize| {
             let node = topology.nodes.get(node);
             node.is_some_and(|n| self.world.get::<Plug>(n.entity).is_some())

@@ -86,11 +86,7 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
     let mut closed = Vec::new();
     let mut all_works = world.resource_mut::<Works>();
     if let Some(pipeline) = all_works.pipelines.get_mut(id.index()) {
-        let mut slots: Vec<WorkSlot> = topology
-            .nodes
-            .iter()
-            .map(WorkSlot::closed)
-            .collect();
+        let mut slots: Vec<WorkSlot> = topology.nodes.iter().map(WorkSlot::closed).collect();
         for (lane, mut slot) in core::mem::take(&mut pipeline.slots).into_iter().enumerate() {
             match now.get(lane).copied().flatten() {
                 Some(at) => {
