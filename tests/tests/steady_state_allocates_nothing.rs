@@ -80,6 +80,9 @@ const TEE_OVERLAY: &str = "videotestsrc ! video/x-raw,format=I420,width=64,heigh
 const CONVERT: &str = "videotestsrc ! video/x-raw,format=I420,width=64,height=64 ! videoconvert ! video/x-raw,format=RGBA ! fakesink";
 
 const KEPT: &str = "fakesrc ! hold buffers=5 ! skip every=4 ! poolsink hold=3";
+const QUEUED: &str = "fakesrc sizetype=fixed sizemax=100000 min-buffers=40 ! queue max-size-bytes=1000000 min-threshold-buffers=4 ! delay buffers=3 ! tee name=t t. ! valve ! fakesink t. ! queue max-size-time=100 ! output-selector name=o o. ! fakesink o. ! fakesink";
+const SELECTED: &str =
+    "input-selector name=s sync-streams=false ! watch ! fakesink fakesrc ! s. fakesrc ! s.";
 const JOINED: &str = "join name=j ! fakesink fakesrc ! tee name=t t. ! hold buffers=9 ! j. t. ! skip every=3 ! j. silentsrc may-be-silent=true ! j.";
 const STARVED: &str =
     "poolsrc num-buffers=-1 max-buffers=3 ! identity ! hold buffers=1 declared=false ! fakesink";
@@ -99,6 +102,8 @@ fn a_thousand_ticks_of_each_graph() {
         TEE,
         KEPT,
         JOINED,
+        QUEUED,
+        SELECTED,
         STARVED,
         #[cfg(all(feature = "video", feature = "file"))]
         ENCODED,

@@ -89,8 +89,22 @@ fn an_element() {
     properties
       max-size-buffers: a whole number in 0..=4294967295; default 200
           Buffers that it holds at most; 0 for as many as the limit queue-buffers lets it
+      max-size-bytes: a whole number in 0..=4294967295; default 10485760
+          Bytes with which it is full; 0 for no limit
+      max-size-time: a whole number in 0..=9223372036854775807; default 1000000000
+          Nanoseconds of buffers with which it is full; 0 for no limit
+      min-threshold-buffers: a whole number in 0..=4294967295; default 0
+          Buffers without which it passes nothing on, unless it is full or at its end
+      min-threshold-bytes: a whole number in 0..=4294967295; default 0
+          Bytes without which it passes nothing on, unless it is full or at its end
+      min-threshold-time: a whole number in 0..=9223372036854775807; default 0
+          Nanoseconds without which it passes nothing on, unless it is full or at its end
+      leaky: one of no (0), upstream (1), downstream (2); default no
+          What it lets go when it is full: nothing, the newest (upstream) or the oldest (downstream) buffer
+      flush-on-eos: true or false; default false
+          The end discards what stands before it
 
-    accepted and ignored: flush-on-eos, leaky, max-size-bytes, max-size-time, min-threshold-buffers, min-threshold-bytes, min-threshold-time, name, parent, silent
+    accepted and ignored: name, parent, silent
     ");
 }
 

@@ -26,7 +26,7 @@ const ENTITY: u64 = 64;
 /// Bytes that the heap takes for a block beside what was asked for, and that arrays have to spare.
 const BLOCK: u64 = 40;
 /// Bytes of an element's components, name and settings, and of a pad's and a link's.
-const ELEMENT: u64 = 1_100;
+const ELEMENT: u64 = 1_180;
 const PAD: u64 = 160;
 const LINK: u64 = 48;
 
@@ -76,7 +76,7 @@ impl Footprint {
                 n.class.queue_limits(world.entity(n.entity)),
                 n.inputs.first(),
             ) {
-                all.queues += queue(limits, plan.capacities[link] as u64, largest);
+                all.elements += queue(limits, plan.capacities[link] as u64, largest);
             }
             if plan.buffers[node] != Buffers::Passed {
                 let pads = solution.pads_of(topology, node);
