@@ -184,12 +184,10 @@ fn an_input_selector_passes_one_input_and_tells_of_the_others() {
 
 #[test]
 fn a_switch_of_inputs_is_seamless_at_every_tick() {
-    let text = format!(
-        "input-selector name=s ! fakesink name=out videotestsrc num-buffers=40 pattern=white ! video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1 ! s.sink_0 videotestsrc num-buffers=40 pattern=black ! video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1 ! s.sink_1"
-    );
+    let text = "input-selector name=s ! fakesink name=out videotestsrc num-buffers=40 pattern=white ! video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1 ! s.sink_0 videotestsrc num-buffers=40 pattern=black ! video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1 ! s.sink_1";
     let mut switched = Vec::new();
     for at in 0..16 {
-        let (mut engine, pipeline) = start(&text, ClockMode::Free);
+        let (mut engine, pipeline) = start(text, ClockMode::Free);
         engine.observe(pipeline, false, true);
         engine.set_state(pipeline, State::Playing);
         let selector = engine.element(pipeline, "s").expect("it");

@@ -1,5 +1,7 @@
 //! What a queue holds, by buffers, bytes and time; what it lets go; what it holds back.
 
+#![cfg(feature = "video")]
+
 use proptest::prelude::*;
 use tickpipe::components::fabric::{Item, PipelineFabric};
 use tickpipe::components::message::MessageKind;

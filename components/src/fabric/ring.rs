@@ -418,7 +418,7 @@ mod tests {
                 let changes = model.iter().filter(|i| i.is_mark()).count();
                 let buffers = || model.iter().filter_map(|i| i.as_buffer());
                 prop_assert_eq!(ring.first_buffer(), buffers().next());
-                prop_assert_eq!(ring.last_buffer(), buffers().last());
+                prop_assert_eq!(ring.last_buffer(), buffers().next_back());
                 if model.iter().rev().skip(1).all(|i| *i != Item::EOS) {
                     prop_assert_eq!(ring.buffers(), buffers().count());
                 }

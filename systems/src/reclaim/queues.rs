@@ -210,8 +210,8 @@ fn is_waited_for(p: &PipelineFabric, lane: u32) -> bool {
     let gives_way = |output: &tickpipe_components::fabric::Output| {
         let (to, pad) = output.to;
         let to = &p.lanes[to.index()];
-        let leaks = |b: &Box<QueueBounds>| b.limits.leaky != Leaky::No;
-        to.inputs[pad as usize].queue.room() > 0 || to.bounds.as_ref().is_some_and(leaks)
+        let leaks = |b: &QueueBounds| b.limits.leaky != Leaky::No;
+        to.inputs[pad as usize].queue.room() > 0 || to.bounds.as_deref().is_some_and(leaks)
     };
     matches!(feeder.readiness, Readiness::Room(_)) && feeder.outputs.iter().all(gives_way)
 }
