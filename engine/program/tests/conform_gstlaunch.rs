@@ -187,7 +187,7 @@ fn lines_that_are_refused() {
     cases[1]: skipped: no element `nosuch`; line: fakesrc ! nosuch ! fakesink
     cases[2]: ok: refused: fakesrc0: element fakesrc has no property `nosuch`; line: fakesrc nosuch=1 ! fakesink
     cases[3]: ok: refused: fakesrc0: property num-buffers takes a whole number, not `'5'`; line: fakesrc num-buffers='5' ! fakesink
-    cases[4]: ok: refused: queue0: property leaky takes one of its names, not `sideways`; line: fakesrc ! queue leaky=sideways ! fakesink
+    cases[4]: ok: refused: queue0: property leaky=sideways is none of: no, upstream, downstream; line: fakesrc ! queue leaky=sideways ! fakesink
     cases[5]: ok: refused: fakesink0: property parent takes an element, not `x`; line: fakesrc ! fakesink parent=x
     cases[6]: ok: refused: no element named `x`; line: fakesrc ! x. fakesink name=y
     cases[7]: ok: refused: element fakesink0 has no free source pad; line: fakesink ! fakesrc

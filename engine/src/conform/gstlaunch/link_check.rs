@@ -2,7 +2,7 @@
 //! what is linked to its element so far, have anything in common. Asked link by link, in the order
 //! in which GStreamer makes them.
 
-use super::answer::{Graph, LinkOf};
+use super::answer::{Graph, LinkOf, PadOf};
 use crate::engine::Engine;
 use crate::from_launch::Launched;
 use crate::gstreamer::{Across, across, template};
@@ -39,7 +39,8 @@ pub(super) fn refused(engine: &Engine, launched: &Launched, graph: &mut Graph) -
         let (from, to) = (link.from.node, link.to.node);
         let up = check.caps(from, false, MAX_DEPTH);
         let down = check.caps(to, true, MAX_DEPTH);
-        if up.can_intersect(&down) {
+        let named = check.has_pad(&link.from, false) && check.has_pad(&link.to, true);
+        if named && up.can_intersect(&down) {
             check.elements[from].sources.push(to);
             check.elements[to].sinks.push(from);
             continue;
@@ -73,6 +74,24 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// Whether a pad that the line names is to be had. Elements that number their pads themselves make
+    /// the next one whatever its name is to be; so the name may be that of one that is linked already.
+    fn has_pad(&self, pad: &PadOf, sink: bool) -> bool {
+        let Some(at) = self.elements.get(pad.node) else {
+            return true;
+        };
+        let (prefix, made) = match (at.factory, sink) {
+            ("concat" | "input-selector", true) => ("sink_", at.sinks.len()),
+            ("output-selector", false) => ("src_", at.sources.len()),
+            _ => return true,
+        };
+        let number = pad
+            .name
+            .strip_prefix(prefix)
+            .and_then(|n| n.parse::<usize>().ok());
+        !pad.named || number.is_none_or(|number| number >= made)
+    }
+
     /// The caps that a sink or source pad of an element can have.
     fn caps(&mut self, element: usize, sink: bool, depth: usize) -> Caps {
         let Some(at) = self.elements.get(element) else {

@@ -12,7 +12,7 @@ use tickpipe_components::caps::Caps;
 const MAX_TRIES: usize = 20_000;
 
 /// Elements of GStreamer that number their pads themselves, whatever name is asked for.
-const CHOOSE_NAMES: &[&str] = &["input-selector", "output-selector"];
+const CHOOSE_NAMES: &[&str] = &["concat", "input-selector", "output-selector"];
 
 /// What differs, if anything does.
 pub(super) fn difference(expected: &Expected, graph: &Graph) -> Option<String> {
