@@ -1,0 +1,435 @@
+//! Random small graphs under random legal actions at random ticks: states, seeks, flushes, properties,
+//! events, branches, message handlers. Afterwards a pipeline gets to each state that is asked for within a
+//! stated number of ticks; every buffer comes home; each run that gets to its end says so once; what
+//! always holds does in every tick; and all of it is the same on two threads.
+
+#![cfg(feature = "video")]
+
+mod acting;
+
+use acting::{MS, engine_with, fabric, out};
+use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use tickpipe::components::event::{Custom, Event, Gap, Quality, QualityKind};
+use tickpipe::components::fabric::{PipelineFabric, Progress};
+use tickpipe::components::fault::{Code, Domain};
+use tickpipe::{
+    ChangeResult, ClockMode, Engine, Filter, Flush, Message, MessageKind, MessageMask,
+    PipelineHandle, Seek, State, Subscription,
+};
+
+/// The ticks in which actions come.
+const CHAOS: usize = 70;
+
+/// The ticks in which a state must be reached, or the end: the longest of the graphs takes so many.
+const BOUND: usize = 900;
+
+#[derive(Clone, Debug)]
+enum Act {
+    State(State),
+    Seek {
+        frame: i64,
+        stop: Option<i64>,
+        flush: bool,
+    },
+    Flush(Option<usize>, Flush),
+    Set(usize, u32),
+    Event(usize, u8, bool),
+    Branch,
+    /// When a message of a kind comes, this is asked for, so many times.
+    Handler(MessageMask, Box<Act>, u32),
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    text: String,
+    clock: ClockMode,
+    acts: Vec<(usize, Act)>,
+    last: Vec<State>,
+}
+
+fn state() -> impl Strategy<Value = State> {
+    prop_oneof![
+        1 => Just(State::Ready),
+        3 => Just(State::Paused),
+        4 => Just(State::Playing),
+    ]
+}
+
+fn simple() -> impl Strategy<Value = Act> {
+    let flush = prop_oneof![
+        Just(Flush::Start),
+        Just(Flush::Stop),
+        Just(Flush::Discard),
+        Just(Flush::DiscardAndEnd)
+    ];
+    prop_oneof![
+        4 => state().prop_map(Act::State),
+        3 => (0i64..40, proptest::option::of(0i64..30), any::<bool>()).prop_map(
+            |(frame, length, flush)| Act::Seek { frame, stop: length.map(|l| frame + l), flush }
+        ),
+        2 => (proptest::option::of(0usize..12), flush).prop_map(|(e, f)| Act::Flush(e, f)),
+        1 => (0usize..12, 0u32..40).prop_map(|(e, v)| Act::Set(e, v)),
+        1 => (0usize..12, 0u8..4, any::<bool>()).prop_map(|(e, k, up)| Act::Event(e, k, up)),
+        1 => Just(Act::Branch),
+    ]
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let kind = prop_oneof![
+        Just(MessageMask::EOS),
+        Just(MessageMask::STATE_CHANGED),
+        Just(MessageMask::ASYNC_DONE),
+        Just(MessageMask::SEEKED),
+        Just(MessageMask::WARNING | MessageMask::OCCURRENCE),
+    ];
+    prop_oneof![
+        8 => simple(),
+        1 => (kind, simple(), 1u32..4).prop_map(|(k, a, n)| Act::Handler(k, Box::new(a), n)),
+    ]
+}
+
+fn source(kind: u8) -> BoxedStrategy<String> {
+    let count = prop_oneof![1 => Just(0u32), 1 => Just(1), 6 => 2u32..40];
+    let live = prop_oneof![4 => Just(false), 1 => Just(true)];
+    let made = (count, live, 0u32..4);
+    made.prop_map(move |(count, live, most)| match kind {
+        0 => format!("fakesrc num-buffers={count} is-live={live}"),
+        1 => format!(
+            "videotestsrc num-buffers={count} is-live={live} ! video/x-raw,width=16,height=8"
+        ),
+        _ => format!(
+            "actsrc label=random counts=true is-live={live} max-buffers={} script={}e",
+            if most == 0 { 0 } else { 30 * most },
+            "b".repeat(count as usize)
+        ),
+    })
+    .boxed()
+}
+
+fn part() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(" ! identity".to_owned()),
+        (1u32..6).prop_map(|n| format!(" ! queue max-size-buffers={n}")),
+        (1u32..4).prop_map(|n| format!(" ! hold buffers={n}")),
+    ]
+}
+
+fn chain() -> impl Strategy<Value = String> {
+    proptest::collection::vec(part(), 0..3).prop_map(|parts| parts.concat())
+}
+
+fn sink() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => Just(" ! fakesink".to_owned()),
+        1 => Just(" ! fakesink sync=true".to_owned()),
+        1 => Just(" ! fakesink sync=true max-lateness=5000000 qos=true".to_owned()),
+        1 => Just(" ! fakesink hold=2".to_owned()),
+    ]
+}
+
+/// What comes behind a stream: a sink, or a tee with two, or one whose branches meet again.
+fn end(name: &'static str) -> impl Strategy<Value = String> {
+    let branches = (chain(), sink(), chain(), sink());
+    let tee = branches.prop_map(move |(a, x, b, y)| {
+        format!(" ! tee name={name} {name}.{a} ! queue{x} {name}.{b} ! queue{y}")
+    });
+    let meets = (chain(), sink(), any::<bool>()).prop_map(move |(a, x, join)| {
+        let meet = if join { "join" } else { "funnel" };
+        format!(
+            " ! tee name={name} {name}.{a} ! {meet} name={name}x{x} {name}. ! queue ! {name}x."
+        )
+    });
+    prop_oneof![
+        3 => (chain(), sink()).prop_map(|(a, x)| format!("{a}{x}")),
+        2 => tee,
+        1 => meets,
+    ]
+}
+
+fn graph() -> impl Strategy<Value = String> {
+    let apart = (0u8..3, 0u8..3)
+        .prop_flat_map(|(a, b)| (source(a), end("t"), source(b), end("u"), any::<bool>()))
+        .prop_map(|(a, x, b, y, both)| match both {
+            true => format!("{a}{x} {b}{y}"),
+            false => format!("{a}{x}"),
+        });
+    let together = (0u8..3)
+        .prop_flat_map(|kind| {
+            let sources = proptest::collection::vec((source(kind), chain()), 1..4);
+            (sources, end("t"), any::<bool>())
+        })
+        .prop_map(|(sources, end, join)| {
+            let meet = if join { "join" } else { "funnel" };
+            let mut text = format!("{meet} name=m{end}");
+            for (source, chain) in sources {
+                text += &format!(" {source}{chain} ! m.");
+            }
+            text
+        });
+    prop_oneof![apart, together]
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let clock = prop_oneof![Just(ClockMode::Free), Just(ClockMode::Virtual)];
+    let acts = proptest::collection::vec((0..CHAOS, act()), 0..14);
+    let last = proptest::collection::vec(state(), 1..4);
+    (graph(), clock, acts, last).prop_map(|(text, clock, acts, last)| Case {
+        text,
+        clock,
+        acts,
+        last,
+    })
+}
+
+/// What a run was.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    digests: Vec<u64>,
+    messages: Vec<Message>,
+}
+
+struct Running {
+    engine: Engine,
+    pipeline: PipelineHandle,
+    ids: u32,
+    digests: Vec<u64>,
+    messages: Vec<Message>,
+    handlers: Vec<Subscription>,
+    /// How often the run got to its end.
+    ends: usize,
+    before: Progress,
+}
+
+impl Running {
+    fn act(&mut self, act: &Act) {
+        let elements = self.engine.elements(self.pipeline);
+        let pipeline = self.pipeline;
+        let engine = &mut self.engine;
+        match act {
+            Act::State(state) => engine.set_state(pipeline, *state),
+            Act::Seek { frame, stop, flush } => {
+                // One that cannot be is refused, and nothing changes.
+                let _ = engine.seek(pipeline, seek(*frame, *stop, *flush));
+            }
+            Act::Flush(element, how) => {
+                let element = element.map(|e| elements[e % elements.len()]);
+                engine.flush(pipeline, element, *how);
+            }
+            Act::Set(element, value) => {
+                let element = elements[element % elements.len()];
+                for property in ["max-size-buffers", "num-buffers"] {
+                    if engine.get(element, property).is_ok() {
+                        engine
+                            .set(element, property, i64::from((*value).max(1)))
+                            .expect("in range");
+                    }
+                }
+            }
+            Act::Event(element, kind, upstream) => {
+                let element = elements[element % elements.len()];
+                engine.send_event(pipeline, element, event(*kind, *upstream), *upstream);
+            }
+            Act::Branch => self.branch(),
+            Act::Handler(kinds, act, times) => {
+                let left = AtomicU32::new(*times);
+                let act = act.clone();
+                let filter = Filter::kinds(*kinds);
+                let handler = engine.on_message(pipeline, filter, move |_, ask| {
+                    let more = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
+                        n.checked_sub(1)
+                    });
+                    if more.is_err() {
+                        return;
+                    }
+                    match &*act {
+                        Act::State(state) => ask.set_state(pipeline, *state),
+                        Act::Seek { frame, stop, flush } => {
+                            ask.seek(pipeline, seek(*frame, *stop, *flush));
+                        }
+                        Act::Flush(_, how) => ask.flush(pipeline, *how),
+                        _ => {}
+                    }
+                });
+                self.handlers.push(handler);
+            }
+        }
+    }
+
+    /// Another branch behind a tee.
+    fn branch(&mut self) {
+        let Some(tee) = self.engine.element(self.pipeline, "t") else {
+            return;
+        };
+        let engine = &mut self.engine;
+        let mut made = Vec::new();
+        for class in ["queue", "fakesink"] {
+            let element = engine.create(class, self.ids).expect("a class");
+            self.ids += 1;
+            engine.add(self.pipeline, element).expect("a new id");
+            made.push(element);
+        }
+        engine.link_all([tee, made[0], made[1]]).expect("they meet");
+    }
+
+    fn tick(&mut self) {
+        self.engine.tick();
+        let p = fabric(&self.engine, self.pipeline);
+        assert!(p.breach.is_none(), "{:?}", p.breach);
+        check_ends(p);
+        self.digests.push(p.digest);
+        let now = p.progress;
+        self.ends += usize::from(now == Progress::Ended && self.before != Progress::Ended);
+        self.before = now;
+        while let Some(m) = self
+            .engine
+            .next_message(self.pipeline, MessageMask::all())
+        {
+            self.messages.push(m);
+        }
+    }
+
+    /// Ticks until it is so.
+    fn until(&mut self, what: &str, is_so: impl Fn(&Running) -> bool) {
+        for _ in 0..BOUND {
+            self.tick();
+            if is_so(self) {
+                return;
+            }
+        }
+        let p = fabric(&self.engine, self.pipeline);
+        let lanes = p.lanes.iter().map(|l| (l.element, l.readiness, l.gate));
+        panic!(
+            "{what}: {:?} {:?} {:?}",
+            self.engine.state_change(self.pipeline),
+            p.progress,
+            lanes.collect::<Vec<_>>()
+        );
+    }
+}
+
+/// A run is at its end exactly if all its sinks are.
+fn check_ends(p: &PipelineFabric) {
+    if !matches!(p.progress, Progress::Running | Progress::Ended) {
+        return;
+    }
+    let open = p.sinks.iter().filter(|&&s| !p.lanes[s as usize].done);
+    assert_eq!(p.live_sinks as usize, open.count());
+    assert_eq!(p.progress == Progress::Ended, p.live_sinks == 0);
+}
+
+fn seek(frame: i64, stop: Option<i64>, flush: bool) -> Seek {
+    Seek {
+        stop,
+        flush,
+        ..Seek::frame(frame)
+    }
+}
+
+fn event(kind: u8, upstream: bool) -> Event {
+    let custom = Custom {
+        name: "note".to_owned(),
+        fields: [("a".to_owned(), "b".to_owned())].into(),
+    };
+    match (kind, upstream) {
+        (0 | 1, true) => Event::Quality(Quality {
+            kind: QualityKind::TooLate,
+            proportion: 700,
+            jitter: 5,
+            timestamp: 9,
+        }),
+        (0, false) => Event::Gap(Gap {
+            start: 3,
+            duration: Some(40),
+            time_base: MS,
+        }),
+        (1, false) => Event::Tag(Arc::new([("title".to_owned(), "t".to_owned())].into())),
+        _ => Event::Custom(Arc::new(custom)),
+    }
+}
+
+fn run(case: &Case, threads: usize) -> Outcome {
+    let mut engine = engine_with(threads);
+    let result = engine.launch("main", &case.text);
+    let pipeline = result.unwrap_or_else(|e| panic!("{}", e.render(&case.text))).0;
+    engine.set_clock(pipeline, case.clock);
+    engine.observe(pipeline, true, true);
+    let mut r = Running {
+        engine,
+        pipeline,
+        ids: 1000,
+        digests: Vec::new(),
+        messages: Vec::new(),
+        handlers: Vec::new(),
+        ends: 0,
+        before: Progress::Idle,
+    };
+    for tick in 0..CHAOS {
+        for (_, act) in case.acts.iter().filter(|a| a.0 == tick) {
+            r.act(act);
+        }
+        r.tick();
+    }
+    // Nobody asks for anything more, and what refuses everything takes it again.
+    for handler in core::mem::take(&mut r.handlers) {
+        r.engine.unsubscribe(handler);
+    }
+    r.tick();
+    for act in case.acts.iter().map(|a| &a.1) {
+        let inner = if let Act::Handler(_, inner, _) = act { inner } else { act };
+        if let Act::Flush(element, Flush::Start) = inner {
+            r.act(&Act::Flush(*element, Flush::Stop));
+        }
+    }
+    for &state in &case.last {
+        r.engine.set_state(pipeline, state);
+        r.until(&format!("to {state}"), |r| {
+            let change = r.engine.state_change(pipeline);
+            let there = change.state == state && change.pending.is_none();
+            there && matches!(change.result, ChangeResult::Success | ChangeResult::NoPreroll)
+        });
+    }
+    r.engine.set_state(pipeline, State::Playing);
+    r.until("to the end", |r| {
+        r.engine.progress(pipeline) == Progress::Ended
+    });
+    let report = r.engine.report(pipeline);
+    assert!(report.sinks.iter().all(|s| s.eos), "{:?}", report.sinks);
+    r.engine.set_state(pipeline, State::Ready);
+    (0..3).for_each(|_| r.tick());
+    assert_eq!(r.engine.state(pipeline), State::Ready);
+    assert_eq!(out("random").0, 0, "buffers are out");
+    let eos = r.messages.iter().filter(|m| m.kind == MessageKind::Eos);
+    assert_eq!(eos.count(), r.ends, "an end is told once");
+    let bad = |m: &&Message| {
+        let lost = MessageKind::Warning(Domain::Pool, Code::NotReturned);
+        let kind = m.mask();
+        kind == MessageMask::ERROR || kind == MessageMask::STALLED || m.kind == lost
+    };
+    assert_eq!(r.messages.iter().find(bad), None);
+    Outcome {
+        digests: r.digests,
+        messages: r.messages,
+    }
+}
+
+/// So many cases, or as many as the environment asks for.
+fn cases() -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|n| n.parse().ok()).unwrap_or(200)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        max_shrink_iters: 2000,
+        ..ProptestConfig::with_cases(cases())
+    })]
+    #[test]
+    fn whatever_is_asked_it_gets_there(case in case()) {
+        let one = run(&case, 1);
+        let two = run(&case, 2);
+        prop_assert_eq!(one, two);
+    }
+}
