@@ -7,7 +7,7 @@ use core::ops::Range;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use tickpipe_components::bus::Bus;
-use tickpipe_components::fabric::{Fabric, Lane, PipelineFabric, Progress};
+use tickpipe_components::fabric::{Fabric, Gate, Lane, PipelineFabric, Progress};
 use tickpipe_components::fault::{Code, Domain};
 use tickpipe_components::graph::{Clock, ClockMode, Pipeline, Target};
 use tickpipe_components::message::{Message, MessageKind, MessageMask};
@@ -256,7 +256,7 @@ impl Engine {
         let Some(p) = self.fabric_mut(pipeline) else {
             return;
         };
-        if !only_devices_move(p) {
+        if !only_others_move(p) {
             return;
         }
         if p.failing {
@@ -398,7 +398,7 @@ impl Engine {
     fn at_rest(&self, pipeline: PipelineHandle) -> bool {
         // A change of state that waits for a first buffer waits for the device then.
         let asked = !self.world.resource::<Actions>().queue.is_empty();
-        if !asked && self.fabric(pipeline).is_some_and(only_devices_move) {
+        if !asked && self.fabric(pipeline).is_some_and(only_others_move) {
             return true;
         }
         if self.changing(pipeline) {
@@ -432,8 +432,8 @@ impl Engine {
     }
 }
 
-/// Whether nothing moves before somebody tells that a device is ready.
-fn only_devices_move(p: &PipelineFabric) -> bool {
-    let waits = |l: &Lane| l.readiness == Readiness::Device;
+/// Whether nothing moves before somebody tells that a device is ready, or a flush over.
+fn only_others_move(p: &PipelineFabric) -> bool {
+    let waits = |l: &Lane| l.readiness == Readiness::Device || l.gate == Gate::Flushing;
     p.progress == Progress::Running && p.idle && p.lanes.iter().any(waits)
 }

@@ -39,6 +39,14 @@ pub(crate) struct Told {
     pub(crate) pads: Option<PadCapsOf>,
 }
 
+impl Told {
+    /// The same with what comes after it.
+    pub(crate) fn follow(&mut self, next: Told) {
+        self.settings = next.settings.or(self.settings.take());
+        self.pads = next.pads.or(self.pads.take());
+    }
+}
+
 impl WorkSlot {
     /// A slot for an element that was not opened yet.
     pub fn closed(node: &Node) -> WorkSlot {

@@ -115,8 +115,7 @@ impl Changes {
             passed.push((slot.taken, epoch));
         }
         if let Some(base) = base {
-            slot.time_base = base;
-            rebase(sync, base);
+            set_base(sync, input, base);
         }
     }
 
@@ -191,6 +190,14 @@ impl Changes {
                 self.switch = None;
             }
         }
+    }
+}
+
+/// Frames of a synchroniser's input count units of `base` from now on.
+pub(super) fn set_base(sync: &mut Synchroniser, input: usize, base: TimeBase) {
+    if let Some(input) = sync.inputs.get_mut(input) {
+        input.time_base = base;
+        rebase(sync, base);
     }
 }
 

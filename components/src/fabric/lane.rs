@@ -1,7 +1,7 @@
 //! An element's place in the fabric: its queues, what it may use this tick, and its counters.
 
 use super::bounds::QueueBounds;
-use super::change::Changes;
+use super::change::{Changes, Due};
 use super::events::Signals;
 use super::ring::{Item, Ring};
 use super::timing::SinkTiming;
@@ -209,6 +209,8 @@ pub struct Lane {
     pub late: bool,
     /// A sink in PAUSED has shown what it holds.
     pub shows: bool,
+    /// What a sink had taken when its way was flushed last.
+    pub flushed: Option<u64>,
     /// A source that gives data only in PLAYING.
     pub live: bool,
     /// The next buffer that it emits does not follow the one before: for so many ticks it was kept
@@ -277,6 +279,7 @@ impl Lane {
             timing: None,
             late: false,
             shows: false,
+            flushed: None,
             live: false,
             gap: None,
             shown: None,
@@ -352,9 +355,30 @@ impl Lane {
             };
         }
         due.inputs.iter().all(|&pad| {
-            let front = self.inputs.get(pad as usize).and_then(|i| i.queue.front());
-            front.and_then(Item::as_caps) == Some(due.epoch)
+            let input = self.inputs.get(pad as usize);
+            let front = input.and_then(|i| i.queue.front());
+            let ended = input.is_some_and(|i| i.eos);
+            ended || front.and_then(Item::as_caps) == Some(due.epoch)
         })
+    }
+
+    /// What was to change before it ended counts at once: for when it works again. The pools that it
+    /// filled until then are given to `retire`.
+    pub fn change_at_end(&mut self, due: &Due, mut retire: impl FnMut(PoolId)) {
+        if let Some(sync) = &mut self.sync {
+            for (&pad, &base) in due.inputs.iter().zip(&due.bases) {
+                super::change::set_base(sync, pad as usize, base);
+            }
+        }
+        let Some(memory) = due.memory else {
+            return;
+        };
+        if self.pool != memory.pool {
+            self.pool.into_iter().for_each(&mut retire);
+        }
+        self.pool = memory.pool;
+        self.in_place = memory.in_place;
+        self.heavy = memory.heavy;
     }
 
     /// Emits the end on all source pads that have not had it.
@@ -379,6 +403,9 @@ impl Lane {
     /// Lets go of a buffer that came on a pad and is not wanted any more, and counts it: with the
     /// synchroniser's input where there is one.
     pub fn drop_unused(&mut self, pad: usize, buffer: BufferId) {
+        if let Some(input) = self.inputs.get_mut(pad) {
+            input.discarded += 1;
+        }
         let input = self.sync.as_mut().and_then(|s| s.inputs.get_mut(pad));
         match input {
             Some(input) => input.dropped += 1,

@@ -87,7 +87,7 @@ pub(super) fn change(world: &mut World, changing: Changing) {
             let settings = changing.told.get(&node).cloned().flatten();
             let caps = !inputs.is_empty() || !outputs.is_empty();
             let memory = (memory != last).then_some(memory);
-            if p.lanes[node].done || (!caps && settings.is_none() && memory.is_none()) {
+            if !caps && settings.is_none() && memory.is_none() {
                 continue;
             }
             let bases = match n.class.terms.flow {
@@ -224,21 +224,33 @@ fn last_memory(p: &PipelineFabric, lane: usize) -> NewMemory {
 /// Gives lanes and elements what becomes due.
 fn enter(world: &mut World, topology: &Topology, changes: Vec<(usize, Change)>) {
     let id = topology.id;
+    let mut done = Vec::new();
     if let Some(mut p) = fabric_of(world, id) {
+        let p = &mut *p;
         let quantum = p.quantum as usize;
         for (lane, change) in &changes {
             let l = &mut p.lanes[*lane];
+            done.push(l.done);
             if change.due.memory.is_some() {
                 l.published.reserve(quantum);
                 l.borrowed.reserve(quantum);
+            }
+            if l.done {
+                l.change_at_end(&change.due, |pool| p.retired.push(pool));
+                continue;
             }
             l.changes_mut().due.push_back(change.due.clone());
             p.touch(*lane as u32);
         }
     }
     if let Some(works) = world.resource_mut::<Works>().pipelines.get_mut(id.index()) {
-        for (lane, change) in changes {
-            works.slots[lane].changes.push_back(change.told);
+        for ((lane, change), done) in changes.into_iter().zip(done) {
+            let told = &mut works.slots[lane].changes;
+            match told.back_mut().filter(|_| done) {
+                // Only what counts last is told to who works no more, when it works again.
+                Some(last) => last.follow(change.told),
+                None => told.push_back(change.told),
+            }
         }
     }
 }

@@ -4,9 +4,10 @@
 //! done, and all buffers that were in them are home. Changes of caps stay in order, for they hold on.
 //! It may touch lanes, reference counts and elements at work.
 
-use crate::pipelines::PipelineWorks;
+use crate::pipelines::{PipelineWorks, WorkSlot};
+use crate::process::change::tell;
 use smallvec::SmallVec;
-use tickpipe_components::fabric::{Gate, Item, Lane, PipelineFabric, Progress};
+use tickpipe_components::fabric::{Gate, Item, Lane, PipelineFabric, Posted, Progress};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::occurrence::{Deed, Reason};
 
@@ -72,11 +73,15 @@ pub(crate) fn discard_until(
         let inputs = p.lanes[lane].inputs.iter();
         let flushed = inputs.map(|i| reach.emits[i.from.0.index()]);
         let pads: SmallVec<[usize; 4]> = flushed.enumerate().filter(|f| f.1).map(|f| f.0).collect();
-        let fault = works.slots.get(lane).is_some_and(|s| s.fault.is_some());
-        empty_lane(p, lane, &pads, fault, Reason::Flush);
-        if let Some(slot) = works.slots.get_mut(lane) {
-            slot.work.flush(&pads);
+        let Some(slot) = works.slots.get_mut(lane) else {
+            continue;
+        };
+        if p.lanes[lane].done && slot.fault.is_none() {
+            catch_up(p, lane, slot);
         }
+        let fault = slot.fault.is_some();
+        empty_lane(p, lane, &pads, fault, Reason::Flush);
+        slot.work.flush(&pads);
     }
     // An end that was discarded comes again, where who sent it is not flushed itself.
     for lane in 0..p.lanes.len() {
@@ -100,6 +105,20 @@ pub(crate) fn discard_until(
     count_live(p);
 }
 
+/// Tells an element that works again what changed while it did not.
+fn catch_up(p: &mut PipelineFabric, lane: usize, slot: &mut WorkSlot) {
+    while let Some(told) = slot.changes.pop_front() {
+        if let Err(error) = tell(slot, &told) {
+            p.lanes[lane]
+                .posted
+                .push(Posted::Error(error.domain, error.code));
+            p.posting.push(lane as u32);
+            slot.fault = Some(error);
+            slot.changes.clear();
+        }
+    }
+}
+
 /// Counts the sinks that are not at their end; a run that had ended goes on if there is one.
 pub(crate) fn count_live(p: &mut PipelineFabric) {
     let live = |s: &&u32| !p.lanes[**s as usize].done;
@@ -107,6 +126,8 @@ pub(crate) fn count_live(p: &mut PipelineFabric) {
     let at_rest = matches!(p.progress, Progress::Ended | Progress::Stalled);
     if at_rest && p.live_sinks > 0 {
         p.progress = Progress::Running;
+        // What was asked for at its end.
+        p.renegotiate = true;
     }
 }
 
@@ -158,6 +179,7 @@ fn empty_lane(p: &mut PipelineFabric, lane: usize, pads: &[usize], fault: bool, 
     }
     l.done = fault;
     l.late &= !sink;
+    l.flushed = sink.then(|| l.buffers_in());
     (l.wake_at, l.awaits, l.eager) = (None, None, false);
     (l.device, l.ending, l.again) = (false, false, false);
     let touched = &mut p.touched;
@@ -171,7 +193,13 @@ fn empty_lane(p: &mut PipelineFabric, lane: usize, pads: &[usize], fault: bool, 
 pub(crate) fn end(p: &mut PipelineFabric, lanes: &[u32]) {
     for &lane in lanes {
         let l = &mut p.lanes[lane as usize];
+        // Behind a sink there is nobody to end.
+        if l.is_sink() {
+            continue;
+        }
         l.done = true;
+        // What it still holds goes home in this tick.
+        p.releasing.push(lane);
         let first = |o: &mut tickpipe_components::fabric::Output| {
             (!core::mem::replace(&mut o.eos, true)).then_some(o.to)
         };

@@ -247,7 +247,7 @@ fn flush_part(p: &mut PipelineFabric, works: &mut PipelineWorks, lane: Option<u3
 }
 
 /// In PAUSED sinks want a first buffer again, so that sources go on.
-fn prerolls_anew(p: &mut PipelineFabric) {
+pub(crate) fn prerolls_anew(p: &mut PipelineFabric) {
     if p.sink_gate != Gate::Hold {
         return;
     }

@@ -108,7 +108,8 @@ fn change(p: &mut PipelineFabric, lane: u32) {
     };
     p.renegotiate |= changes.asked.is_some();
     p.retired.extend(changes.retired.take());
-    if l.done || changes.is_settled(l.sync.as_deref()) {
+    // Of who is done they are dealt with where it lets go of all.
+    if !l.done && changes.is_settled(l.sync.as_deref()) {
         l.changes = None;
         p.renegotiate |= p.editing;
     }
@@ -188,6 +189,13 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
                 true => {
                     let events = output.staged.iter().filter(|i| i.as_event().is_some());
                     receiver.marked += events.count() as u32;
+                    // Who worked no more when caps changed knows them already.
+                    let awaits = |epoch: u32| {
+                        let due = receiver.changes.iter().flat_map(|c| &c.due);
+                        let mut due = due.filter(|d| d.epoch == epoch);
+                        due.any(|d| d.inputs.contains(&pad))
+                    };
+                    output.staged.retain(|i| i.as_caps().is_none_or(awaits));
                     let fit = |item: &&Item| queue.push(**item);
                     output.staged.iter().filter(fit).count()
                 }

@@ -128,15 +128,15 @@ pub(super) fn renegotiate(world: &mut World, id: PipelineId) {
         None => return,
     };
     let progress = fabric_of(world, id).map_or(Progress::Idle, |p| p.progress);
-    let running = progress == Progress::Running;
     let Some(topology) = world.resource_mut::<Graphs>().take_running(id) else {
         set_all(world, sets);
         return;
     };
-    if !running {
+    // At its end a run may go on: with a seek, or with what is added to it.
+    if !matches!(progress, Progress::Running | Progress::Ended) {
         set_all(world, sets);
-        // What holds a graph up may be taken out of it, and what ended may be added to.
-        if matches!(progress, Progress::Ended | Progress::Stalled) {
+        // What holds a graph up may be taken out of it.
+        if progress == Progress::Stalled {
             edit_if_asked(world, &topology);
         }
         world.resource_mut::<Graphs>().put_running(topology);

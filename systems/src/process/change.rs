@@ -128,7 +128,7 @@ fn take_effect(lane: &mut Lane, slot: &mut WorkSlot) -> Result<bool, ElementErro
     changes.took_effect();
     if lane.trigger != Trigger::Set {
         for &pad in &due.inputs {
-            if let Some(input) = lane.inputs.get_mut(pad as usize) {
+            if let Some(input) = lane.inputs.get_mut(pad as usize).filter(|i| !i.eos) {
                 input.queue.pop();
             }
         }
@@ -154,7 +154,8 @@ fn take_effect(lane: &mut Lane, slot: &mut WorkSlot) -> Result<bool, ElementErro
     Ok(true)
 }
 
-fn tell(slot: &mut WorkSlot, told: &Told) -> Result<(), ElementError> {
+/// Tells an element what changes for it.
+pub(crate) fn tell(slot: &mut WorkSlot, told: &Told) -> Result<(), ElementError> {
     let work = &mut slot.work;
     let tell = || {
         if let Some(settings) = &told.settings {

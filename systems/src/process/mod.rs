@@ -3,7 +3,7 @@
 //! It may touch lanes and elements at work; buffers that are not granted are only read. A panic
 //! of an element is caught and fails its pipeline, no other.
 
-mod change;
+pub(crate) mod change;
 mod event;
 mod late;
 

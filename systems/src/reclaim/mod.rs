@@ -84,8 +84,12 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
             }
         }
         l.marked = 0;
-        if l.changes.take().is_some() {
+        if let Some(changes) = l.changes.take() {
             p.renegotiate |= p.editing;
+            p.retired.extend(changes.retired);
+            for due in &changes.due {
+                l.change_at_end(due, |pool| p.retired.push(pool));
+            }
         }
         let released = &mut l.released;
         released.extend(l.kept.drain(..).map(|k| k.buffer));

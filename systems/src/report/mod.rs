@@ -119,7 +119,7 @@ fn fold(p: &mut PipelineFabric) {
         && !p.renegotiate
         && p.upward.is_empty()
         && p.asked_state.is_none();
-    if !p.idle || prerolled_and_held(p) || awaits_device(p) {
+    if !p.idle || prerolled_and_held(p) || awaits_somebody(p) {
         return;
     }
     if p.failing {
@@ -147,10 +147,10 @@ fn end_silent_sources(p: &mut PipelineFabric) -> bool {
     !found.is_empty()
 }
 
-/// Whether somebody outside can wake an element: it waits for its device.
-fn awaits_device(p: &PipelineFabric) -> bool {
-    let mut lanes = p.lanes.iter();
-    lanes.any(|l| l.readiness == Readiness::Device)
+/// Whether somebody outside can wake an element: it waits for its device, or for the end of a flush.
+fn awaits_somebody(p: &PipelineFabric) -> bool {
+    let awaits = |l: &Lane| l.readiness == Readiness::Device || l.gate == Gate::Flushing;
+    p.lanes.iter().any(awaits)
 }
 
 /// In PAUSED nothing is to be done until the state changes: sources are stopped, or every sink

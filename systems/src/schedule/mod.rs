@@ -11,6 +11,7 @@ use tickpipe_components::fabric::{
 };
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
+use tickpipe_components::time::Segment;
 
 /// The schedule phase.
 pub fn schedule(mut fabric: ResMut<Fabric>) {
@@ -223,15 +224,32 @@ fn change_before(l: &Lane) -> Option<bool> {
     (due || changes.asked.is_none()).then_some(due)
 }
 
+/// The running time at which the buffer that a sink showed last is over: its end is due then.
+#[cold]
+fn over(l: &Lane, segment: Option<&Segment>) -> Option<i64> {
+    // Of what was flushed nothing is waited for.
+    let (pts, lasts, time_base) = l.shown.filter(|_| l.flushed != Some(l.buffers_in()))?;
+    let at_its_end = BufferMeta {
+        pts: Some(pts.checked_add(lasts)?),
+        time_base,
+        ..BufferMeta::default()
+    };
+    SinkTiming::running(&at_its_end, segment)
+}
+
 /// When it asked to go on, or the running time of the oldest buffer on a sink's pad, in
 /// nanoseconds.
 fn deadline(buffers: &BufferTable, base: i64, l: &Lane) -> Option<i64> {
     if l.wake_at.is_some() {
         return l.wake_at;
     }
-    let buffer = l.inputs.first()?.queue.front()?.as_buffer()?;
+    let front = l.inputs.first()?.queue.front()?;
     let segment = l.signals.as_ref().and_then(|s| s.inputs.first());
-    let running = SinkTiming::running(&buffers.meta[buffer.index()], segment)?;
+    let running = match front.as_buffer() {
+        Some(buffer) => SinkTiming::running(&buffers.meta[buffer.index()], segment)?,
+        None if front == Item::EOS => over(l, segment)?,
+        None => return None,
+    };
     let due = l.timing.as_ref().map_or(running, |t| t.due(running));
     Some(due.saturating_add(base))
 }

@@ -4,11 +4,12 @@
 use super::up::arrived;
 use super::{Graphs, Topology, fabric_of, reached, settle_bins, step_failed, take_running};
 use crate::command::flush::let_go;
+use crate::command::prerolls_anew;
 use crate::pipelines::Works;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use tickpipe_components::fabric::{Gate, PipelineFabric};
+use tickpipe_components::fabric::{Gate, Input, Lane, PipelineFabric};
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::graph::{DownOrder, PadCaps, Pads, Place};
 use tickpipe_components::id::{PipelineId, PoolId};
@@ -84,11 +85,20 @@ pub(super) fn to_paused(world: &mut World, id: PipelineId, pipeline: Entity) {
         p.sink_gate = Gate::Hold;
         p.paused_at = Some((p.tick, p.now));
         p.attention = true;
+        if p.sinks.iter().any(|&s| awaits_first(&p.lanes[s as usize])) {
+            prerolls_anew(&mut p);
+        }
     }
     if undone {
         return settle_bins(world, pipeline);
     }
     arrived(world, id, pipeline, State::Paused);
+}
+
+/// Whether a sink got nothing yet since its way was flushed: PAUSED is complete when it has.
+fn awaits_first(lane: &Lane) -> bool {
+    let holds = |i: &Input| i.queue.front_behind_marks().is_some();
+    lane.flushed == Some(lane.buffers_in()) && !lane.done && !lane.inputs.iter().any(holds)
 }
 
 /// PAUSED to READY: gates first, then children, then what was in flight goes home; then all that the

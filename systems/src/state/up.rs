@@ -2,7 +2,7 @@
 //! is, the rest keep what they reached.
 
 use super::{
-    Graphs, Starting, Topology, fabric_of, fail, post, prerolled, reached, settle, settle_bins,
+    Graphs, Starting, Topology, fabric_of, fail, post, preroll::prerolling, reached, settle, settle_bins,
     step_failed, take_running,
 };
 use crate::pipelines::{WorkSlot, Works};
@@ -122,7 +122,7 @@ pub(super) fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {
             return settle(world, id);
         }
         // Waits, looked at again each tick: run before preroll completes waits for it.
-        Some(mut p) if p.progress == Progress::Running && !prerolled(&p) => {
+        Some(mut p) if prerolling(&p) => {
             p.asynchronous = true;
             return;
         }
@@ -147,7 +147,9 @@ pub(super) fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {
             let paused_at = p.paused_at;
             let tick = p.tick;
             let l = &mut p.lanes[lane];
-            l.gate = Gate::Open;
+            if l.gate != Gate::Flushing {
+                l.gate = Gate::Open;
+            }
             // What a live source did not give while it was paused is missing.
             if l.live {
                 l.gap = paused_at.map(|at| tick - at.0);

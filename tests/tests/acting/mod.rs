@@ -56,6 +56,12 @@ pub fn out(label: &str) -> (i64, u64) {
     out.get(label).copied().unwrap_or_default()
 }
 
+/// Forgets what was counted under a label.
+pub fn count_anew(label: &str) {
+    let mut out = OUT.lock().unwrap_or_else(|e| e.into_inner());
+    out.remove(label);
+}
+
 /// A pool of the heap that counts what goes out and comes home.
 #[derive(Debug)]
 pub struct Counting(pub String);

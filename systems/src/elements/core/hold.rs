@@ -111,6 +111,10 @@ impl Work for Holding {
         Ok(())
     }
 
+    fn flush(&mut self, _pads: &[usize]) {
+        self.ended = false;
+    }
+
     fn state(&self, visitor: &mut dyn StateVisitor) {
         visitor.flag("ended", self.ended);
     }

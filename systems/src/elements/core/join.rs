@@ -161,6 +161,14 @@ impl Work for Joining {
         Ok(())
     }
 
+    fn flush(&mut self, pads: &[usize]) {
+        for &pad in pads {
+            if let Some(given) = self.given.get_mut(pad) {
+                *given = Given::default();
+            }
+        }
+    }
+
     fn state(&self, visitor: &mut dyn StateVisitor) {
         for given in &self.given {
             visitor.unsigned("given", given.buffers);

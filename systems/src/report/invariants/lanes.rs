@@ -1,7 +1,7 @@
 //! What lanes hold and count: `links`, `one-tick`, `bounds`, `counters`, `done`, `marks`.
 
 use super::{Checked, Found, Invariant, Look};
-use tickpipe_components::fabric::{Input, Item, Lane, Output};
+use tickpipe_components::fabric::{Gate, Input, Item, Lane, Output};
 use tickpipe_components::readiness::Readiness;
 
 pub(super) fn links(look: &Look<'_>) -> Checked {
@@ -128,11 +128,11 @@ fn counters(look: &Look<'_>, l: usize, input: &Input, output: &Output) -> Checke
     let queued = queue.iter().filter(|i| i.as_buffer().is_some()).count() as u64;
     let end_is_there = input.eos || queue.get(queue.len().wrapping_sub(1)) == Some(Item::EOS);
     let (emitted, taken) = (output.emitted + input.carried, input.taken);
-    // Who is done drops what is sent to it, and counts that for all its pads together.
-    let right = match look.p.lanes[l].done {
-        true => emitted >= taken + queued && (output.eos || !end_is_there),
-        false => emitted == taken + queued + input.discarded && output.eos == end_is_there,
-    };
+    let lane = &look.p.lanes[l];
+    // An end that a flush refuses comes when that is over.
+    let end_may_lack = lane.done || lane.gate == Gate::Flushing;
+    let ends = output.eos == end_is_there || (end_may_lack && output.eos);
+    let right = emitted == taken + queued + input.discarded && ends;
     if right {
         return Ok(());
     }
