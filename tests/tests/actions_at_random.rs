@@ -392,9 +392,11 @@ fn run(case: &Case, threads: usize) -> Outcome {
     }
     r.tick();
     for act in case.acts.iter().map(|a| &a.1) {
-        let inner = if let Act::Handler(_, inner, _) = act { inner } else { act };
-        if let Act::Flush(element, Flush::Start) = inner {
-            r.act(&Act::Flush(*element, Flush::Stop));
+        match act {
+            Act::Flush(element, Flush::Start) => r.act(&Act::Flush(*element, Flush::Stop)),
+            // Handlers flush all.
+            Act::Handler(..) => r.act(&Act::Flush(None, Flush::Stop)),
+            _ => {}
         }
     }
     for &state in &case.last {

@@ -83,9 +83,10 @@ pub(crate) fn discard_until(
         empty_lane(p, lane, &pads, fault, Reason::Flush);
         slot.work.flush(&pads);
     }
+    let revived = revive(p, works, &reach);
     // An end that was discarded comes again, where who sent it is not flushed itself.
     for lane in 0..p.lanes.len() {
-        if !reach.has(lane) {
+        if !reach.has(lane) && !revived[lane] {
             continue;
         }
         for pad in 0..p.lanes[lane].inputs.len() {
@@ -103,6 +104,26 @@ pub(crate) fn discard_until(
     }
     crate::reclaim::queues::look_at_all(p);
     count_live(p);
+}
+
+/// Who had stopped because nobody took what it made goes on where somebody does again. Which those
+/// are.
+fn revive(p: &mut PipelineFabric, works: &mut PipelineWorks, reach: &Reach) -> Vec<bool> {
+    let mut revived = vec![false; p.lanes.len()];
+    for lane in (0..p.lanes.len()).rev() {
+        let l = &p.lanes[lane];
+        let mut outputs = l.outputs.iter();
+        let wanted = outputs.any(|o| !o.eos && !p.lanes[o.to.0.index()].done);
+        let Some(slot) = works.slots.get_mut(lane).filter(|s| s.fault.is_none()) else {
+            continue;
+        };
+        if l.done && wanted && !reach.has(lane) {
+            catch_up(p, lane, slot);
+            p.lanes[lane].done = slot.fault.is_some();
+            revived[lane] = slot.fault.is_none();
+        }
+    }
+    revived
 }
 
 /// Tells an element that works again what changed while it did not.

@@ -444,6 +444,14 @@ impl<'a> Process<'a> {
         self.lane.finish();
     }
 
+    /// Emits the end on one source pad, once: nothing more comes there, and others go on.
+    pub fn end_pad(&mut self, pad: usize) {
+        if let Some(output) = self.lane.outputs.get_mut(pad).filter(|o| !o.eos) {
+            output.eos = true;
+            output.staged.push(Item::EOS);
+        }
+    }
+
     /// Lets go of a buffer that it took.
     #[inline]
     pub fn release(&mut self, buffer: BufferId) {

@@ -140,7 +140,8 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
             return Readiness::Room(0);
         }
     } else {
-        for (o, output) in outputs.iter().enumerate() {
+        // Nothing more goes where the end went.
+        for (o, output) in outputs.iter().enumerate().filter(|(_, o)| !o.eos) {
             room = room.min(free(output));
             if room == 0 && !event {
                 return Readiness::Room(o as u32);

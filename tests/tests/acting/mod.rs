@@ -390,6 +390,10 @@ impl<const ROLE: u8> Work for Acting<ROLE> {
         event: &Event,
         _process: &mut Process<'_>,
     ) -> Result<Handled, ElementError> {
+        if let Event::Segment(segment) = event {
+            log(&self.settings.label, format!("segment {}", segment.start));
+            return Ok(Handled::Forward);
+        }
         self.hook(event.name())?;
         Ok(Handled::Forward)
     }
