@@ -137,9 +137,7 @@ fn end(name: &'static str) -> impl Strategy<Value = String> {
     });
     let meets = (chain(), sink(), any::<bool>()).prop_map(move |(a, x, join)| {
         let meet = if join { "join" } else { "funnel" };
-        format!(
-            " ! tee name={name} {name}.{a} ! {meet} name={name}x{x} {name}. ! queue ! {name}x."
-        )
+        format!(" ! tee name={name} {name}.{a} ! {meet} name={name}x{x} {name}. ! queue ! {name}x.")
     });
     prop_oneof![
         3 => (chain(), sink()).prop_map(|(a, x)| format!("{a}{x}")),
@@ -245,9 +243,8 @@ impl Running {
                 let act = act.clone();
                 let filter = Filter::kinds(*kinds);
                 let handler = engine.on_message(pipeline, filter, move |_, ask| {
-                    let more = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
-                        n.checked_sub(1)
-                    });
+                    let more = left
+                        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
                     if more.is_err() {
                         return;
                     }
@@ -364,7 +361,9 @@ fn run(case: &Case, threads: usize) -> Outcome {
     acting::count_anew("random");
     let mut engine = engine_with(threads);
     let result = engine.launch("main", &case.text);
-    let pipeline = result.unwrap_or_else(|e| panic!("{}", e.render(&case.text))).0;
+    let pipeline = result
+        .unwrap_or_else(|e| panic!("{}", e.render(&case.text)))
+        .0;
     engine.set_clock(pipeline, case.clock);
     engine.observe(pipeline, true, true);
     let mut r = Running {
@@ -377,7 +376,9 @@ fn run(case: &Case, threads: usize) -> Outcome {
         ends: 0,
         eos: 0,
         flushes: false,
-        compares: ["join name=tx", "join name=ux"].iter().any(|j| case.text.contains(j)),
+        compares: ["join name=tx", "join name=ux"]
+            .iter()
+            .any(|j| case.text.contains(j)),
         before: Progress::Idle,
     };
     for tick in 0..CHAOS {
@@ -404,7 +405,11 @@ fn run(case: &Case, threads: usize) -> Outcome {
         r.until(&format!("to {state}"), |r| {
             let change = r.engine.state_change(pipeline);
             let there = change.state == state && change.pending.is_none();
-            there && matches!(change.result, ChangeResult::Success | ChangeResult::NoPreroll)
+            there
+                && matches!(
+                    change.result,
+                    ChangeResult::Success | ChangeResult::NoPreroll
+                )
         });
     }
     r.engine.set_state(pipeline, State::Playing);

@@ -168,9 +168,9 @@ fn b21_the_run_completes_with_what_there_is() {
             .filter(|m| m.kind == "warning")
             .map(|m| (m.element.as_deref(), m.domain.as_deref(), m.code.as_deref()))
             .collect();
-        let missing = ["video=", "audio="].iter().filter(|s| {
-            !settings.contains(**s) || settings.contains(&format!("{s}0"))
-        });
+        let missing = ["video=", "audio="]
+            .iter()
+            .filter(|s| !settings.contains(**s) || settings.contains(&format!("{s}0")));
         let want = vec![(Some("demux"), Some("stream"), Some("empty")); missing.count()];
         assert_eq!(warned, want, "{settings}");
         assert!(report.ticks < 100, "{settings}: {}", report.ticks);

@@ -71,7 +71,11 @@ fn b22_paused_is_reached_at_once_and_the_gap_is_told() {
         .map_or(u32::MAX, |e| e.id.0);
     assert_eq!(discontinuities(&told), [(id, Some(10), Deed::Gap)]);
     let other = kinds(&told);
-    assert!(other.iter().all(|k| matches!(k, MessageKind::Occurrence(_))));
+    assert!(
+        other
+            .iter()
+            .all(|k| matches!(k, MessageKind::Occurrence(_)))
+    );
     // What was made before is not lost, and neither is anything of the file.
     for label in ["b22-1", "b22-3"] {
         let seen = buffers(&taken(label));

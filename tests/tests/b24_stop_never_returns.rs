@@ -131,7 +131,10 @@ fn b24_stopped_from_outside_at_every_tick() {
             at_home(&mut engine, pipeline, &label, &what);
             stop_again(&mut engine, pipeline, &what);
         }
-        assert!(seen > 2, "{wait:?}: it was stopped {seen} times in that wait");
+        assert!(
+            seen > 2,
+            "{wait:?}: it was stopped {seen} times in that wait"
+        );
         assert!(out(&label).1 > 100, "{wait:?}");
     }
 }

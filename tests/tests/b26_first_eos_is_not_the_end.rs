@@ -32,7 +32,10 @@ fn run(text: &str, sinks: &[&str], threads: usize) -> (u64, Vec<(usize, u64)>) {
         }
     }
     assert_eq!(count(&all, MessageMask::EOS), 1);
-    let end = all.iter().find(|m| m.kind == MessageKind::Eos).expect("one");
+    let end = all
+        .iter()
+        .find(|m| m.kind == MessageKind::Eos)
+        .expect("one");
     let seen = logs.iter().zip(ended).map(|(log, ended)| {
         let ends = log.iter().filter(|l| *l == "end").count();
         assert_eq!((ends, log.last().map(String::as_str)), (1, Some("end")));

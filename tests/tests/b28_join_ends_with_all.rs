@@ -76,7 +76,9 @@ fn b28_a_pad_that_is_not_linked_is_not_waited_for() {
         engine.add(pipeline, other).expect("free");
         engine.link(other, j).expect("a pad on request");
         engine.unlink(other, j).expect("they are linked");
-        engine.remove(pipeline, other, Removal::Discard).expect("it is there");
+        engine
+            .remove(pipeline, other, Removal::Discard)
+            .expect("it is there");
         engine.set_state(pipeline, State::Playing);
         assert_eq!(to_end(&mut engine, pipeline, &label), 30, "{join}");
     }

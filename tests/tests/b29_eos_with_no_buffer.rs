@@ -48,7 +48,10 @@ fn b29_a_chain_to_a_file() {
         "YUV4MPEG2 W16 H8 F25:1 Ip A1:1 C444 XYSCSS=444\n"
     );
     // Read again it has no frames either.
-    let report = run(&format!("filesrc location={} ! y4mdec ! fakesink", file.display()));
+    let report = run(&format!(
+        "filesrc location={} ! y4mdec ! fakesink",
+        file.display()
+    ));
     assert_eq!(report.verdict, Verdict::Done);
     assert_eq!((report.sinks[0].buffers, report.sinks[0].eos), (0, true));
     std::fs::remove_file(&file).expect("it is there");
@@ -64,7 +67,12 @@ fn b29_through_a_synchroniser() {
              videotestsrc num-buffers={other} pattern=ball ! {RAW} ! videoconvert ! mix.",
             file.display()
         ));
-        assert_eq!(report.verdict, Verdict::Done, "{lead} {other}: {:?}", report.messages);
+        assert_eq!(
+            report.verdict,
+            Verdict::Done,
+            "{lead} {other}: {:?}",
+            report.messages
+        );
         let mix = report.elements.iter().find(|e| e.name == "mix");
         assert_eq!(mix.map(|m| m.buffers_out), Some(out), "{lead} {other}");
         assert!(report.sinks[0].eos);
@@ -92,7 +100,12 @@ fn b29_through_everything_that_keeps_or_joins() {
     ] {
         let text = format!("videotestsrc num-buffers=0 ! {RAW} ! {middle} ! fakesink");
         let report = run(&text);
-        assert_eq!(report.verdict, Verdict::Done, "{middle}: {:?}", report.messages);
+        assert_eq!(
+            report.verdict,
+            Verdict::Done,
+            "{middle}: {:?}",
+            report.messages
+        );
         let sink = &report.sinks[0];
         assert_eq!((sink.buffers, sink.eos), (0, true), "{middle}");
         assert!(report.ticks < 40, "{middle}: {}", report.ticks);

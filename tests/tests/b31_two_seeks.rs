@@ -47,7 +47,10 @@ fn sources() -> [(String, bool); 3] {
             true,
         ),
         (format!("fakesrc num-buffers={FRAMES}"), false),
-        (format!("filesrc location={} ! y4mdec", file.display()), true),
+        (
+            format!("filesrc location={} ! y4mdec", file.display()),
+            true,
+        ),
     ]
 }
 
@@ -102,7 +105,11 @@ fn to_end(
     assert_eq!(engine.progress(p), Progress::Ended, "{what}");
     let told = messages(engine, p);
     assert_eq!(count(&told, MessageMask::EOS), 1, "{what}");
-    assert_eq!(count(&told, MessageMask::SEEKED), 0, "{what}: a seek was done later");
+    assert_eq!(
+        count(&told, MessageMask::SEEKED),
+        0,
+        "{what}: a seek was done later"
+    );
     for label in &labels {
         let log = taken(label);
         let want: Vec<u64> = (frame..FRAMES).collect();

@@ -48,7 +48,10 @@ fn g1_sinks_change_before_sources() {
 #[test]
 fn g2_a_run_before_preroll_waits_for_it() {
     let mut engine = engine();
-    let pipeline = launch(&mut engine, "actsrc name=src script=.bbe ! actsink label=g2");
+    let pipeline = launch(
+        &mut engine,
+        "actsrc name=src script=.bbe ! actsink label=g2",
+    );
     engine.set_state(pipeline, State::Playing);
     ticks(&mut engine, 20);
     let change = engine.state_change(pipeline);
@@ -60,7 +63,10 @@ fn g2_a_run_before_preroll_waits_for_it() {
     engine.device_ready(source);
     ticks(&mut engine, 4);
     assert_eq!(engine.state(pipeline), State::Playing);
-    let told: Vec<_> = messages(&mut engine, pipeline).iter().map(|m| m.kind).collect();
+    let told: Vec<_> = messages(&mut engine, pipeline)
+        .iter()
+        .map(|m| m.kind)
+        .collect();
     assert_eq!(
         told[..3],
         [
@@ -75,7 +81,10 @@ fn g2_a_run_before_preroll_waits_for_it() {
 fn g3_pause_or_stop_cancels_a_run_that_waits() {
     for other in [State::Paused, State::Ready] {
         let mut engine = engine();
-        let pipeline = launch(&mut engine, "actsrc name=src script=.bbe ! actsink label=g3");
+        let pipeline = launch(
+            &mut engine,
+            "actsrc name=src script=.bbe ! actsink label=g3",
+        );
         engine.set_state(pipeline, State::Playing);
         ticks(&mut engine, 10);
         engine.set_state(pipeline, other);
@@ -179,7 +188,10 @@ fn g7_the_position_at_the_end_is_the_last_frame() {
 #[test]
 fn g8_a_filter_added_while_running_keeps_its_state_until_it_is_linked() {
     let mut engine = engine();
-    let pipeline = launch(&mut engine, "actsrc script=bbbb.* ! tee name=t t. ! fakesink");
+    let pipeline = launch(
+        &mut engine,
+        "actsrc script=bbbb.* ! tee name=t t. ! fakesink",
+    );
     go(&mut engine, pipeline, State::Playing);
     let queue = engine.create("queue", 50).expect("a class");
     let sink = engine.create("fakesink", 51).expect("a class");
@@ -219,7 +231,10 @@ fn g9_a_loop_is_refused() {
     assert_eq!(error.kind, MessageKind::Error(Domain::Flow, Code::Loop));
     assert_eq!(engine.state(pipeline), State::Ready);
     let plan = engine.plan(pipeline).expect_err("a loop");
-    assert_eq!(plan.to_string(), "the links form a loop through tee0, identity1");
+    assert_eq!(
+        plan.to_string(),
+        "the links form a loop through tee0, identity1"
+    );
 }
 
 #[test]
@@ -233,7 +248,9 @@ fn g10_a_filter_removed_while_running() {
         ticks(&mut engine, 4);
         for name in ["q", "goes"] {
             let element = named(&engine, pipeline, name);
-            engine.remove(pipeline, element, removal).expect("it is there");
+            engine
+                .remove(pipeline, element, removal)
+                .expect("it is there");
         }
         ticks(&mut engine, 30);
         assert_eq!(engine.progress(pipeline), Progress::Ended, "{removal:?}");
@@ -251,7 +268,10 @@ fn g10_a_filter_removed_while_running() {
 #[test]
 fn g2_what_was_paused_does_not_count() {
     let mut engine = engine();
-    let pipeline = launch(&mut engine, "actsrc script=bbbbe ! fakesink name=out sync=true");
+    let pipeline = launch(
+        &mut engine,
+        "actsrc script=bbbbe ! fakesink name=out sync=true",
+    );
     engine.set_clock(pipeline, ClockMode::Virtual);
     engine.set_state(pipeline, State::Playing);
     ticks(&mut engine, 6);

@@ -41,7 +41,10 @@ fn r1_receive_stopped() {
 #[test]
 fn r2_pause_is_complete_with_the_first_sample() {
     let mut engine = engine();
-    let pipeline = launch(&mut engine, "actsrc name=src script=.b.b ! actsink label=r2");
+    let pipeline = launch(
+        &mut engine,
+        "actsrc name=src script=.b.b ! actsink label=r2",
+    );
     engine.set_state(pipeline, State::Paused);
     ticks(&mut engine, 10);
     let change = engine.state_change(pipeline);
@@ -49,10 +52,16 @@ fn r2_pause_is_complete_with_the_first_sample() {
         (change.state, change.pending, change.result),
         (State::Paused, None, ChangeResult::Async)
     );
-    assert_eq!(count(&messages(&mut engine, pipeline), MessageMask::ASYNC_DONE), 0);
+    assert_eq!(
+        count(&messages(&mut engine, pipeline), MessageMask::ASYNC_DONE),
+        0
+    );
     serve(&mut engine, pipeline);
     assert_eq!(result(&engine, pipeline), ChangeResult::Success);
-    assert_eq!(kinds(&messages(&mut engine, pipeline)), [MessageKind::AsyncDone]);
+    assert_eq!(
+        kinds(&messages(&mut engine, pipeline)),
+        [MessageKind::AsyncDone]
+    );
     // It shows what it holds, and has not taken it.
     let log = taken("r2");
     assert_eq!(log.last().map(String::as_str), Some("preroll 0"));
@@ -105,7 +114,10 @@ fn r3_receive_blocks_in_paused() {
 #[test]
 fn r4_flush_in_paused_makes_it_wait_again() {
     let mut engine = engine();
-    let pipeline = launch(&mut engine, "actsrc name=src script=bb.b.b.be ! actsink label=r4");
+    let pipeline = launch(
+        &mut engine,
+        "actsrc name=src script=bb.b.b.be ! actsink label=r4",
+    );
     go(&mut engine, pipeline, State::Paused);
     ticks(&mut engine, 5);
     assert_eq!(result(&engine, pipeline), ChangeResult::Success);
@@ -136,7 +148,11 @@ fn r5_eos_in_paused_is_told_in_playing() {
     let pipeline = launch(&mut engine, "actsrc script=e ! actsink label=r5");
     engine.set_state(pipeline, State::Paused);
     ticks(&mut engine, 10);
-    assert_eq!(result(&engine, pipeline), ChangeResult::Success, "the end makes it ready");
+    assert_eq!(
+        result(&engine, pipeline),
+        ChangeResult::Success,
+        "the end makes it ready"
+    );
     assert_eq!(count(&messages(&mut engine, pipeline), MessageMask::EOS), 0);
     go(&mut engine, pipeline, State::Playing);
     ticks(&mut engine, 10);
@@ -209,7 +225,11 @@ fn r9_stop_clears_eos() {
     for run in 0..3 {
         go(&mut engine, pipeline, State::Playing);
         ticks(&mut engine, 10);
-        assert_eq!(count(&messages(&mut engine, pipeline), MessageMask::EOS), 1, "{run}");
+        assert_eq!(
+            count(&messages(&mut engine, pipeline), MessageMask::EOS),
+            1,
+            "{run}"
+        );
         go(&mut engine, pipeline, State::Ready);
         messages(&mut engine, pipeline);
         assert_eq!(buffers(&taken("r9")), [0, 1, 2], "{run}");
@@ -219,7 +239,10 @@ fn r9_stop_clears_eos() {
 #[test]
 fn r10_the_pool_is_committed_only_while_started() {
     let mut engine = engine();
-    let pipeline = launch(&mut engine, "fakesrc sizetype=fixed ! poolsink offer=true hold=2");
+    let pipeline = launch(
+        &mut engine,
+        "fakesrc sizetype=fixed ! poolsink offer=true hold=2",
+    );
     let pools = |engine: &Engine| -> Vec<bool> {
         let pools = &fabric(engine, pipeline).buffers.pools;
         pools.iter().map(|p| p.committed).collect()
@@ -237,7 +260,10 @@ fn r10_the_pool_is_committed_only_while_started() {
 fn r11_the_end_comes_when_the_last_sample_is_over() {
     // Three of 40 ms: the last is shown at 80 ms and over at 120 ms.
     let mut engine = engine();
-    let pipeline = launch(&mut engine, "actsrc script=bbbe ! actsink name=out sync=true");
+    let pipeline = launch(
+        &mut engine,
+        "actsrc script=bbbe ! actsink name=out sync=true",
+    );
     engine.set_clock(pipeline, ClockMode::Virtual);
     engine.set_state(pipeline, State::Playing);
     let mut shown = None;

@@ -38,7 +38,10 @@ fn t2_stopped_it_takes_nothing_and_flushing_it_drops() {
     engine.device_ready(source);
     ticks(&mut engine, 4);
     // What came is no error, and is home.
-    assert_eq!((engine.progress(pipeline), out("t2").0), (Progress::Running, 0));
+    assert_eq!(
+        (engine.progress(pipeline), out("t2").0),
+        (Progress::Running, 0)
+    );
     assert_eq!(buffers(&taken("t2-passed")), [0]);
     engine.flush(pipeline, None, Flush::Stop);
     engine.device_ready(source);
@@ -67,7 +70,11 @@ fn t3_an_end_passes_each_time_that_it_is_sent() {
         assert_eq!(count(&told, MessageMask::EOS), 2, "{run}");
         for label in ["t3", "t3-out"] {
             let log = taken(label);
-            assert_eq!(log.iter().filter(|l| *l == "end").count(), 2, "{label} {run}");
+            assert_eq!(
+                log.iter().filter(|l| *l == "end").count(),
+                2,
+                "{label} {run}"
+            );
         }
         go(&mut engine, pipeline, State::Ready);
     }

@@ -2,9 +2,7 @@
 
 mod acting;
 
-use acting::{
-    buffers, count, engine, fabric, go, launch, messages, named, out, taken, ticks,
-};
+use acting::{buffers, count, engine, fabric, go, launch, messages, named, out, taken, ticks};
 use tickpipe::components::fabric::{Gate, Progress};
 use tickpipe::components::fault::{Code, Domain};
 use tickpipe::{
@@ -53,7 +51,10 @@ fn element_link_two_elements() {
     engine.link(src, a).expect("first unlinked pads");
     // Neither has a pad of that direction left, or has one at all.
     for (from, to) in [(src, b), (b, a), (sink, b), (b, src)] {
-        assert!(matches!(engine.link(from, to), Err(LinkError::NoFreePad { .. })));
+        assert!(matches!(
+            engine.link(from, to),
+            Err(LinkError::NoFreePad { .. })
+        ));
     }
     engine.link(a, b).expect("free");
     engine.link(b, sink).expect("free");
@@ -65,7 +66,9 @@ fn element_link_two_elements() {
 fn element_link_needs_caps_that_meet() {
     let mut engine = engine();
     let text = "videotestsrc ! audio/x-raw ! fakesink";
-    let (p, _) = engine.launch("main", text).expect("a filter is asked when it starts");
+    let (p, _) = engine
+        .launch("main", text)
+        .expect("a filter is asked when it starts");
     engine.set_state(p, State::Paused);
     let error = engine.wait(p, MessageMask::ERROR).expect("an error");
     let not = MessageKind::Error(Domain::Caps, Code::NotNegotiated);
@@ -137,7 +140,11 @@ fn element_a_failing_transition_leaves_what_was_reached() {
             assert_eq!(states, want, "{hook} {bad}");
             assert_eq!(engine.state(p), from);
             assert_eq!(engine.state_change(p).pending, Some(State::Playing));
-            assert_eq!(count(&messages(&mut engine, p), MessageMask::ERROR), 0, "once");
+            assert_eq!(
+                count(&messages(&mut engine, p), MessageMask::ERROR),
+                0,
+                "once"
+            );
             // Nobody is asked twice for what it did.
             let log = taken(&label);
             let done = log.iter().filter(|l| *l == hook).count();
@@ -191,10 +198,12 @@ fn element_down_goes_on_past_failures() {
             (Some(3), to_ready)
         ]
     );
-    assert!(engine
-        .elements(p)
-        .into_iter()
-        .all(|e| engine.element_state(e) == State::Ready));
+    assert!(
+        engine
+            .elements(p)
+            .into_iter()
+            .all(|e| engine.element_state(e) == State::Ready)
+    );
 }
 
 #[test]
@@ -222,7 +231,9 @@ fn bin_add_several() {
     let made: Vec<_> = [1, 2, 2, 3]
         .map(|id| engine.create("identity", id).expect("a class"))
         .to_vec();
-    engine.add_all(p, made.clone()).expect_err("one id is there twice");
+    engine
+        .add_all(p, made.clone())
+        .expect_err("one id is there twice");
     // Those before it are in, those behind it are not.
     assert_eq!(engine.elements(p), made[..2]);
 }
@@ -279,14 +290,22 @@ fn bin_is_in_the_lowest_state_of_what_is_in_it() {
 fn bin_a_cycle_is_refused_by_name() {
     let mut engine = engine();
     let p = engine.create_pipeline("p");
-    let made = [(1, "tee"), (2, "queue"), (3, "funnel"), (4, "fakesink"), (5, "fakesrc")];
+    let made = [
+        (1, "tee"),
+        (2, "queue"),
+        (3, "funnel"),
+        (4, "fakesink"),
+        (5, "fakesrc"),
+    ];
     let made = made.map(|(id, class)| {
         let element = engine.create(class, id).expect("a class");
         engine.add(p, element).expect("free");
         element
     });
     let [tee, queue, funnel, sink, src] = made;
-    engine.link_all([src, funnel, tee, queue, funnel]).expect("pads on request");
+    engine
+        .link_all([src, funnel, tee, queue, funnel])
+        .expect("pads on request");
     engine.link(tee, sink).expect("a pad on request");
     engine.set_state(p, State::Paused);
     let error = engine.wait(p, MessageMask::ERROR).expect("an error");
@@ -295,7 +314,10 @@ fn bin_a_cycle_is_refused_by_name() {
         engine.plan(p).expect_err("a cycle").to_string(),
         "the links form a loop through tee1, queue2, funnel3"
     );
-    assert!(made.iter().all(|&e| engine.element_state(e) == State::Ready));
+    assert!(
+        made.iter()
+            .all(|&e| engine.element_state(e) == State::Ready)
+    );
 }
 
 #[test]
@@ -308,7 +330,11 @@ fn pipeline_fake_source_transform_sink_three_runs() {
         let end = engine.wait(p, MessageMask::EOS | MessageMask::ERROR);
         assert_eq!(end.map(|m| m.kind), Ok(MessageKind::Eos), "{run}");
         ticks(&mut engine, 10);
-        assert_eq!(count(&messages(&mut engine, p), MessageMask::EOS), 0, "one a run");
+        assert_eq!(
+            count(&messages(&mut engine, p), MessageMask::EOS),
+            0,
+            "one a run"
+        );
         assert_eq!(buffers(&taken("mpipe-run")).len(), 20);
         go(&mut engine, p, State::Ready);
         messages(&mut engine, p);
@@ -326,12 +352,20 @@ fn pipeline_eos_is_counted_anew_each_run() {
         go(&mut engine, p, State::Playing);
         ticks(&mut engine, 10);
         assert_eq!(fabric(&engine, p).live_sinks, 1, "{run}");
-        assert_eq!(count(&messages(&mut engine, p), MessageMask::EOS), 0, "{run}");
+        assert_eq!(
+            count(&messages(&mut engine, p), MessageMask::EOS),
+            0,
+            "{run}"
+        );
         if run > 0 {
             let long = named(&engine, p, "long");
             engine.device_ready(long);
             ticks(&mut engine, 5);
-            assert_eq!(count(&messages(&mut engine, p), MessageMask::EOS), 1, "{run}");
+            assert_eq!(
+                count(&messages(&mut engine, p), MessageMask::EOS),
+                1,
+                "{run}"
+            );
         }
         go(&mut engine, p, State::Ready);
         messages(&mut engine, p);
@@ -357,7 +391,11 @@ fn pipeline_queued_data_is_kept_from_playing_to_paused() {
         ticks(&mut engine, 20);
         assert_eq!(emitted(&engine), made, "sources stop at once, at {at}");
         let seen = buffers(&taken("kept"));
-        assert_eq!(out("kept").0, made as i64 - seen.len() as i64, "all else is kept");
+        assert_eq!(
+            out("kept").0,
+            made as i64 - seen.len() as i64,
+            "all else is kept"
+        );
         engine.set_state(p, State::Playing);
         let end = engine.wait(p, MessageMask::EOS | MessageMask::ERROR);
         assert_eq!(end.map(|m| m.kind), Ok(MessageKind::Eos), "at {at}");
@@ -439,7 +477,11 @@ fn queue_marks_are_in_order_and_the_end_needs_no_room() {
         let p = launch(&mut engine, &text);
         go(&mut engine, p, State::Paused);
         ticks(&mut engine, 10);
-        assert_eq!(fabric(&engine, p).lanes[0].readiness.name(), "done", "{size}");
+        assert_eq!(
+            fabric(&engine, p).lanes[0].readiness.name(),
+            "done",
+            "{size}"
+        );
         let report = {
             engine.set_state(p, State::Ready);
             ticks(&mut engine, 2);

@@ -300,6 +300,8 @@ fn renumber(p: &mut PipelineFabric, lanes: Vec<Lane>, now: &[Option<usize>]) {
     let count = lanes.len();
     p.touched = Marks::new(count);
     p.timers = Marks::new(count);
+    let waits = |l: &&Lane| matches!(l.readiness, Readiness::Room(_));
+    p.waiting_for_room = lanes.iter().filter(waits).count() as u32;
     for (lane, l) in (0u32..).zip(&lanes) {
         p.touched.insert(lane);
         if matches!(l.readiness, Readiness::Time(_)) {

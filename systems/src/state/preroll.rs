@@ -20,7 +20,9 @@ pub(crate) fn prerolled(p: &PipelineFabric) -> bool {
     p.live
         || sinks.all(|l| {
             let silent = l.inputs.iter().all(|i| i.may_be_silent);
-            l.done || l.late || silent || l.inputs.iter().any(holds)
+            // One that plays already, as a step that failed left it, holds nothing.
+            let plays = l.gate == Gate::Open;
+            l.done || l.late || silent || plays || l.inputs.iter().any(holds)
         })
 }
 

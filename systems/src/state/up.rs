@@ -2,8 +2,8 @@
 //! is, the rest keep what they reached.
 
 use super::{
-    Graphs, Starting, Topology, fabric_of, fail, post, preroll::prerolling, reached, settle, settle_bins,
-    step_failed, take_running,
+    Graphs, Starting, Topology, fabric_of, fail, post, preroll::prerolling, reached, settle,
+    settle_bins, step_failed, take_running,
 };
 use crate::pipelines::{WorkSlot, Works};
 use bevy_ecs::entity::Entity;
