@@ -8,16 +8,19 @@
 mod acting;
 
 use acting::{MS, engine_with, fabric, out};
+use bevy_ecs::entity::Entity;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tickpipe::components::event::{Custom, Event, Gap, Quality, QualityKind};
 use tickpipe::components::fabric::{PipelineFabric, Progress};
 use tickpipe::components::fault::{Code, Domain};
+use tickpipe::components::graph::{Direction, Link, Pad, PadLink, Pads};
 use tickpipe::{
     ChangeResult, ClockMode, Engine, Filter, Flush, Message, MessageKind, MessageMask,
     PipelineHandle, Seek, State, Subscription,
 };
+use tickpipe::{ElementHandle, Removal};
 
 /// The ticks in which actions come.
 const CHAOS: usize = 70;
@@ -37,6 +40,12 @@ enum Act {
     Set(usize, u32),
     Event(usize, u8, bool),
     Branch,
+    /// The branch that was added last leaves, with all that is in it.
+    Leave(Removal),
+    /// Another element is put behind one.
+    Insert(usize, &'static str),
+    /// An element is taken out, and those beside it are linked.
+    Bypass(usize),
     /// When a message of a kind comes, this is asked for, so many times.
     Handler(MessageMask, Box<Act>, u32),
 }
@@ -73,6 +82,10 @@ fn simple() -> impl Strategy<Value = Act> {
         1 => (0usize..12, 0u32..40).prop_map(|(e, v)| Act::Set(e, v)),
         1 => (0usize..12, 0u8..4, any::<bool>()).prop_map(|(e, k, up)| Act::Event(e, k, up)),
         1 => Just(Act::Branch),
+        1 => prop_oneof![Just(Removal::Drain), Just(Removal::Discard)].prop_map(Act::Leave),
+        1 => (0usize..12, prop_oneof![Just("identity"), Just("queue"), Just("hold")])
+            .prop_map(|(e, class)| Act::Insert(e, class)),
+        1 => (0usize..12).prop_map(Act::Bypass),
     ]
 }
 
@@ -195,6 +208,8 @@ struct Running {
     digests: Vec<u64>,
     messages: Vec<Message>,
     handlers: Vec<Subscription>,
+    /// The sinks of branches that were added.
+    branches: Vec<ElementHandle>,
     /// How often the run got to its end, and how often that was told.
     ends: usize,
     eos: usize,
@@ -238,6 +253,9 @@ impl Running {
                 engine.send_event(pipeline, element, event(*kind, *upstream), *upstream);
             }
             Act::Branch => self.branch(),
+            Act::Leave(removal) => self.leave(*removal),
+            Act::Insert(element, class) => self.insert(elements[element % elements.len()], class),
+            Act::Bypass(element) => self.bypass(elements[element % elements.len()]),
             Act::Handler(kinds, act, times) => {
                 let left = AtomicU32::new(*times);
                 let act = act.clone();
@@ -262,20 +280,95 @@ impl Running {
         }
     }
 
+    /// Who feeds an element, or whom it feeds.
+    fn beside(&self, element: ElementHandle, direction: Direction) -> Vec<ElementHandle> {
+        let world = self.engine.world();
+        let pads = world
+            .get::<Pads>(element.entity())
+            .map_or(&[][..], |p| &p.0);
+        let of_direction = |pad: &&Entity| {
+            let info = world.get::<Pad>(**pad);
+            info.is_some_and(|p| p.direction == direction)
+        };
+        let other = |pad: &Entity| {
+            let link = world.get::<Link>(world.get::<PadLink>(*pad)?.0?)?;
+            let other = if link.from == *pad {
+                link.to
+            } else {
+                link.from
+            };
+            let owner = world.get::<Pad>(other)?.element;
+            let all = self.engine.elements(self.pipeline);
+            all.into_iter().find(|e| e.entity() == owner)
+        };
+        pads.iter().filter(of_direction).filter_map(other).collect()
+    }
+
+    fn add(&mut self, class: &str) -> ElementHandle {
+        let element = self.engine.create(class, self.ids).expect("a class");
+        self.ids += 1;
+        self.engine.add(self.pipeline, element).expect("a new id");
+        element
+    }
+
+    fn insert(&mut self, element: ElementHandle, class: &str) {
+        let behind = self.beside(element, Direction::Source);
+        let Some(&next) = behind.first() else {
+            return;
+        };
+        let made = self.add(class);
+        self.engine.unlink(element, next).expect("they are linked");
+        self.engine
+            .link_all([element, made, next])
+            .expect("they meet");
+    }
+
+    fn bypass(&mut self, element: ElementHandle) {
+        let passes = ["identity", "queue", "hold"];
+        let name = self.engine.name(element);
+        if !passes.iter().any(|p| name.starts_with(p)) {
+            return;
+        }
+        let before = self.beside(element, Direction::Sink);
+        let behind = self.beside(element, Direction::Source);
+        let (&[before], &[behind]) = (&before[..], &behind[..]) else {
+            return;
+        };
+        self.engine
+            .unlink(before, element)
+            .expect("they are linked");
+        self.engine
+            .unlink(element, behind)
+            .expect("they are linked");
+        self.engine
+            .remove(self.pipeline, element, Removal::Discard)
+            .expect("it is there");
+        self.engine.link(before, behind).expect("they meet");
+    }
+
+    /// From the sink up to the tee.
+    fn leave(&mut self, removal: Removal) {
+        let Some(sink) = self.branches.pop() else {
+            return;
+        };
+        let mut at = vec![sink];
+        while let Some(element) = at.pop() {
+            let before = self.beside(element, Direction::Sink);
+            self.engine
+                .remove(self.pipeline, element, removal)
+                .expect("it is there");
+            at.extend(before.into_iter().filter(|&e| self.engine.name(e) != "t"));
+        }
+    }
+
     /// Another branch behind a tee.
     fn branch(&mut self) {
         let Some(tee) = self.engine.element(self.pipeline, "t") else {
             return;
         };
-        let engine = &mut self.engine;
-        let mut made = Vec::new();
-        for class in ["queue", "fakesink"] {
-            let element = engine.create(class, self.ids).expect("a class");
-            self.ids += 1;
-            engine.add(self.pipeline, element).expect("a new id");
-            made.push(element);
-        }
-        engine.link_all([tee, made[0], made[1]]).expect("they meet");
+        let (queue, sink) = (self.add("queue"), self.add("fakesink"));
+        self.engine.link_all([tee, queue, sink]).expect("they meet");
+        self.branches.push(sink);
     }
 
     fn tick(&mut self) {
@@ -373,6 +466,7 @@ fn run(case: &Case, threads: usize) -> Outcome {
         digests: Vec::new(),
         messages: Vec::new(),
         handlers: Vec::new(),
+        branches: Vec::new(),
         ends: 0,
         eos: 0,
         flushes: false,

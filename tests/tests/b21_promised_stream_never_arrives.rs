@@ -92,8 +92,8 @@ struct Demuxing {
 impl Work for Demuxing {
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         let wanted = [self.settings.video, self.settings.audio];
-        for pad in 0..2 {
-            while self.made[pad] < wanted[pad] && process.room(pad) > 0 {
+        for (pad, &wanted) in wanted.iter().enumerate() {
+            while self.made[pad] < wanted && process.room(pad) > 0 {
                 let Some(mut buffer) = process.acquire() else {
                     return Ok(());
                 };

@@ -220,6 +220,8 @@ pub struct Lane {
     pub shown: Option<(i64, i64, crate::time::TimeBase)>,
     /// It works no more in this run.
     pub done: bool,
+    /// It stands where nothing is linked, and never works.
+    pub plug: bool,
     /// Sets of inputs, where it has several that go together.
     pub sync: Option<Box<Synchroniser>>,
     /// What its first sink pad holds at most, where it is a queue.
@@ -284,6 +286,7 @@ impl Lane {
             gap: None,
             shown: None,
             done: false,
+            plug: false,
             sync: None,
             bounds: None,
             changes: None,

@@ -63,7 +63,8 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
                 (_, true) => p.sink_gate,
                 _ => Gate::Open,
             };
-            l.done = plugged.contains(&lane);
+            l.plug = plugged.contains(&lane);
+            l.done = l.plug;
         }
         for (lane, _) in now.iter().enumerate().filter(|(_, n)| n.is_none()) {
             leave(&mut p, lane);

@@ -76,17 +76,18 @@ pub(crate) fn discard_until(
         let Some(slot) = works.slots.get_mut(lane) else {
             continue;
         };
-        if p.lanes[lane].done && slot.fault.is_none() {
+        let ended = slot.fault.is_some() || p.lanes[lane].plug;
+        if p.lanes[lane].done && !ended {
             catch_up(p, lane, slot);
         }
-        let fault = slot.fault.is_some();
-        empty_lane(p, lane, &pads, fault, Reason::Flush);
+        let ended = ended || slot.fault.is_some();
+        empty_lane(p, lane, &pads, ended, Reason::Flush);
         slot.work.flush(&pads);
     }
     let revived = revive(p, works, &reach);
     // An end that was discarded comes again, where who sent it is not flushed itself.
-    for lane in 0..p.lanes.len() {
-        if !reach.has(lane) && !revived[lane] {
+    for (lane, revived) in revived.into_iter().enumerate() {
+        if !reach.has(lane) && !revived {
             continue;
         }
         for pad in 0..p.lanes[lane].inputs.len() {
@@ -117,7 +118,7 @@ fn revive(p: &mut PipelineFabric, works: &mut PipelineWorks, reach: &Reach) -> V
         let Some(slot) = works.slots.get_mut(lane).filter(|s| s.fault.is_none()) else {
             continue;
         };
-        if l.done && wanted && !reach.has(lane) {
+        if l.done && wanted && !l.plug && !reach.has(lane) {
             catch_up(p, lane, slot);
             p.lanes[lane].done = slot.fault.is_some();
             revived[lane] = slot.fault.is_none();

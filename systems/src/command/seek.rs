@@ -99,6 +99,10 @@ pub fn plan(
         else {
             continue;
         };
+        // Where nothing is linked nobody goes anywhere.
+        if l.plug {
+            continue;
+        }
         let element = || slot.name.to_string();
         let bad = |error| Err((Some(l.element), error));
         match asked[lane as usize].replace(seek) {
