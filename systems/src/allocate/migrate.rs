@@ -190,7 +190,8 @@ fn moved(
                 .filter(|i| i.as_buffer().is_some())
                 .count();
             moved.carried = moved.taken + queued as u64 + moved.discarded;
-            moved.eos = false;
+            // Who had it works no more, whoever feeds it now.
+            moved.eos &= lane.done;
         }
         *input = moved;
     }
@@ -232,7 +233,10 @@ fn end_new_outputs(lanes: &mut [Lane]) {
             }
             o.eos = true;
             let (to, pad) = o.to;
-            lanes[to.index()].inputs[pad as usize].queue.push(Item::EOS);
+            let receiver = &mut lanes[to.index()];
+            if !receiver.done {
+                receiver.inputs[pad as usize].queue.push(Item::EOS);
+            }
         }
     }
 }

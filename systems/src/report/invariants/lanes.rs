@@ -131,7 +131,9 @@ fn counters(look: &Look<'_>, l: usize, input: &Input, output: &Output) -> Checke
     let lane = &look.p.lanes[l];
     // An end that a flush refuses comes when that is over.
     let end_may_lack = lane.done || lane.gate == Gate::Flushing;
-    let ends = output.eos == end_is_there || (end_may_lack && output.eos);
+    // Who is done had it of whoever fed it then.
+    let of_another = lane.done && end_is_there;
+    let ends = output.eos == end_is_there || (end_may_lack && output.eos) || of_another;
     let right = emitted == taken + queued + input.discarded && ends;
     if right {
         return Ok(());
