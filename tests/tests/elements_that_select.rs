@@ -298,8 +298,8 @@ fn concat_gives_one_after_the_other_and_running_time_goes_on() {
         );
         last.0
     };
-    // The last of 28 frames of 40 ms is due after 27 of them.
-    assert_eq!(end(""), 27 * 40_000_000);
+    // The last of 28 frames of 40 ms is over after all of them.
+    assert_eq!(end(""), 28 * 40_000_000);
     // Otherwise each begins anew, and what is late is shown at once.
     assert_eq!(end("adjust-base=false"), 19 * 40_000_000);
 }

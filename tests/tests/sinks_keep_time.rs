@@ -267,7 +267,7 @@ fn a_flushing_seek_begins_running_time_anew() {
         .world()
         .resource::<tickpipe::components::fabric::Fabric>();
     let p = now.get(p.id()).expect("it is there");
-    assert_eq!(p.now - p.base_time, 49 * 40 * MS);
+    assert_eq!(p.now - p.base_time, 50 * 40 * MS);
 }
 
 #[test]
