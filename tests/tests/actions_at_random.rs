@@ -487,11 +487,9 @@ fn run(case: &Case, threads: usize) -> Outcome {
     }
     r.tick();
     for act in case.acts.iter().map(|a| &a.1) {
-        match act {
-            Act::Flush(element, Flush::Start) => r.act(&Act::Flush(*element, Flush::Stop)),
-            // Handlers flush all.
-            Act::Handler(..) => r.act(&Act::Flush(None, Flush::Stop)),
-            _ => {}
+        // Behind all sources: where one began may be gone, and handlers flush all.
+        if matches!(act, Act::Flush(_, Flush::Start) | Act::Handler(..)) {
+            r.act(&Act::Flush(None, Flush::Stop));
         }
     }
     for &state in &case.last {

@@ -106,6 +106,8 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
         lane_releases(p, lane);
         for i in 0..p.lanes[lane as usize].inputs.len() {
             let from = p.lanes[lane as usize].inputs[i].from.0;
+            // It has room for all now.
+            p.touched.insert(from.0);
             let feeder = &p.lanes[from.index()];
             let wanted = |o: &tickpipe_components::fabric::Output| !p.lanes[o.to.0.index()].done;
             if !feeder.done && !feeder.outputs.iter().any(wanted) {

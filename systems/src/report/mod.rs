@@ -124,7 +124,7 @@ fn fold(p: &mut PipelineFabric) {
     }
     if p.failing {
         p.progress = Progress::Failed;
-    } else if !end_silent_sources(p) {
+    } else if !end_silent_sources(p) && !waive_flushed(p) {
         p.progress = Progress::Stalled;
         pipeline_message(p, MessageKind::Stalled);
     }
@@ -145,6 +145,23 @@ fn end_silent_sources(p: &mut PipelineFabric) -> bool {
         p.touch(lane);
     }
     !found.is_empty()
+}
+
+/// In PAUSED a sink whose way alone was flushed is waited for no more where nothing can come to it:
+/// others hold what there is. Whether there is one.
+fn waive_flushed(p: &mut PipelineFabric) -> bool {
+    if p.sink_gate != Gate::Hold {
+        return false;
+    }
+    let mut found = false;
+    for at in 0..p.sinks.len() {
+        let sink = &mut p.lanes[p.sinks[at] as usize];
+        let waits = sink.flushed.is_some() && !sink.done && !sink.late;
+        sink.late |= waits;
+        found |= waits;
+    }
+    p.attention |= found;
+    found
 }
 
 /// Whether somebody outside can wake an element: it waits for its device, or for the end of a flush.

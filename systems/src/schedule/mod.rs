@@ -90,6 +90,8 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     // Events take no room, and need no buffer to fill.
     let event = l.marked > 0 && l.event_due().is_some();
     due |= event;
+    // But what is kept goes before them, and that does.
+    let roomless = event && l.kept.is_empty();
     if (l.timed || l.wake_at.is_some())
         && let Some(deadline) = deadline(&p.buffers, p.base_time, l)
         && deadline > p.now
@@ -136,14 +138,14 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         }
     } else if let [only] = &*outputs {
         room = room.min(free(only));
-        if room == 0 && !event {
+        if room == 0 && !roomless {
             return Readiness::Room(0);
         }
     } else {
         // Nothing more goes where the end went.
         for (o, output) in outputs.iter().enumerate().filter(|(_, o)| !o.eos) {
             room = room.min(free(output));
-            if room == 0 && !event {
+            if room == 0 && !roomless {
                 return Readiness::Room(o as u32);
             }
         }
