@@ -314,9 +314,13 @@ fn renumber(p: &mut PipelineFabric, lanes: Vec<Lane>, now: &[Option<usize>]) {
         }
     }
     p.ready = Vec::with_capacity(count);
-    p.releasing = Vec::with_capacity(count);
     p.closing = Vec::with_capacity(count);
-    p.posting = Vec::with_capacity(count);
+    // What is to be let go or told since this tick began is so still.
+    for lanes in [&mut p.releasing, &mut p.posting] {
+        let before = core::mem::replace(lanes, Vec::with_capacity(count));
+        let moved = before.into_iter().map(|lane| at(LaneId(lane)).0);
+        lanes.extend(moved.filter(|&lane| lane != u32::MAX));
+    }
     p.bounded = super::bounded(&lanes);
     p.synchronises = lanes.iter().any(|l| l.sync.is_some());
     let sinks = (0u32..).zip(&lanes).filter(|(_, l)| l.is_sink());

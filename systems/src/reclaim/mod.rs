@@ -74,6 +74,7 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
     while let Some(lane) = p.closing.pop() {
         let l = &mut p.lanes[lane as usize];
         for pad in 0..l.inputs.len() {
+            l.inputs[pad].queue.set_allowance(u32::MAX);
             while let Some(item) = l.inputs[pad].queue.pop() {
                 if let Some(buffer) = item.as_buffer() {
                     l.drop_unused(pad, buffer);
