@@ -77,6 +77,9 @@ impl Engine {
         let runs = self.state(pipeline) != State::Ready;
         let runs = runs && self.world.get::<Place>(element.0).is_some();
         if runs && removal == Removal::Drain {
+            if self.world.get::<Leaving>(element.0).is_some() {
+                return Ok(());
+            }
             self.world.entity_mut(element.0).insert(Leaving);
             let action = Action::Leave {
                 pipeline: pipeline.entity,

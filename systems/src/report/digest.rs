@@ -16,6 +16,14 @@ pub(super) fn digest(p: &mut PipelineFabric, works: &PipelineWorks) {
     hash.unsigned("tick", p.tick);
     hash.signed("now", p.now);
     hash.unsigned("progress", p.progress as u64);
+    // What is mostly not so is shown only where it is.
+    if p.base_time != 0 {
+        hash.signed("base", p.base_time);
+    }
+    if let Some((tick, now)) = p.paused_at {
+        hash.unsigned("paused", tick);
+        hash.signed("paused", now);
+    }
     for (lane, slot) in p.lanes.iter().zip(&works.slots) {
         hash_lane(&mut hash, lane);
         slot.work.state(&mut hash);
@@ -74,6 +82,17 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
     for output in &lane.outputs {
         hash.flag("eos", output.eos);
         hash.unsigned("emitted", output.emitted);
+    }
+    if lane.late || lane.shows {
+        hash.flag("late", lane.late);
+        hash.flag("shows", lane.shows);
+    }
+    if let Some(gap) = lane.gap {
+        hash.unsigned("gap", gap);
+    }
+    let last = lane.timing.as_ref().and_then(|t| t.last);
+    if let Some(last) = last.filter(|_| lane.timed) {
+        hash.signed("last", last);
     }
     hash_changes(hash, lane);
     if let Some(watched) = &lane.watched {
