@@ -63,6 +63,9 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     /// It fills buffers of a pool. Then it takes the properties `min-buffers` and `max-buffers`,
     /// which are kept in [`PoolBounds`] beside its settings.
     const OWNS_POOL: bool = false;
+    /// Of a converter: whether it is proposed where a graph finds no caps. One that does more than
+    /// convert is not.
+    const PROPOSED: bool = true;
     /// What it offers is made up, so that none of its choices is poorer than another: a source of
     /// test pictures loses nothing by making small or grey ones.
     const MADE_UP: bool = false;

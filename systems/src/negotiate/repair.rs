@@ -44,6 +44,7 @@ pub(super) fn catalogue(world: &World, limits: &Limits) -> Catalogue {
             |direction: Direction| pads.iter().filter(|t| t.direction == direction).count() == 1;
         let says = pads.iter().all(|t| !t.caps.is_any());
         if class.terms.flow != Flow::Convert
+            || !class.proposed
             || !one(Direction::Sink)
             || !one(Direction::Source)
             || !says

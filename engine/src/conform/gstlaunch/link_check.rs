@@ -6,7 +6,7 @@ use super::answer::{Graph, LinkOf, PadOf};
 use crate::engine::Engine;
 use crate::from_launch::Launched;
 use crate::gstreamer::{Across, across, template};
-use tickpipe_components::caps::Caps;
+use tickpipe_components::caps::{Caps, Fraction, Structure, ValueSet};
 use tickpipe_components::property::PropertyValue;
 
 /// How far a question goes from element to element; what is farther says nothing.
@@ -27,6 +27,9 @@ pub(super) fn refused(engine: &Engine, launched: &Launched, graph: &mut Graph) -
         elements: elements
             .map(|(node, element)| At {
                 factory: &node.factory,
+                drops_only: node.factory == "videorate"
+                    && engine.get(*element, "drop-only").ok().flatten()
+                        == Some(PropertyValue::Bool(true)),
                 filter: filter(element).filter(|_| node.factory == "capsfilter"),
                 sinks: Vec::new(),
                 sources: Vec::new(),
@@ -61,6 +64,8 @@ pub(super) fn refused(engine: &Engine, launched: &Launched, graph: &mut Graph) -
 /// An element and its neighbours so far.
 struct At<'a> {
     factory: &'a str,
+    /// It takes no lower rate than it gives.
+    drops_only: bool,
     filter: Option<Caps>,
     /// Elements that feed it.
     sinks: Vec<usize>,
@@ -102,6 +107,7 @@ impl Check<'_> {
             return Caps::any();
         }
         let across = across(at.factory);
+        let drops_only = at.drops_only;
         let mut caps = template(at.factory, sink).clone();
         if let Some(filter) = &at.filter {
             caps = meet(caps, filter);
@@ -112,8 +118,12 @@ impl Check<'_> {
         let beyond = if sink { &at.sources } else { &at.sinks };
         for other in beyond.clone() {
             let theirs = self.caps(other, sink, depth - 1);
+            let rates = drops_only.then(|| rates_beyond(&theirs, sink));
             let theirs = across.of(&theirs);
             caps = meet(caps, &theirs);
+            if let Some(rates) = rates.flatten() {
+                caps = meet(caps, &rates);
+            }
         }
         caps
     }
@@ -122,4 +132,21 @@ impl Check<'_> {
 /// What both have; as before if that is past a limit of caps.
 fn meet(caps: Caps, other: &Caps) -> Caps {
     caps.intersect(other).unwrap_or(caps)
+}
+
+/// The rates of a pad of an element that only drops frames, where the other side has these caps: its
+/// sink pad takes no lower one, its source pad gives no higher one. `None` where nothing is said.
+fn rates_beyond(theirs: &Caps, sink: bool) -> Option<Caps> {
+    let mut all = Caps::empty();
+    for structure in theirs.structures() {
+        let rate = structure.fraction("framerate")?;
+        let (low, high) = match sink {
+            true => (rate, Fraction::new(i32::MAX, 1)?),
+            false => (Fraction::new(0, 1)?, rate),
+        };
+        let range = ValueSet::fraction_range(low, high).ok()?;
+        let rates = Structure::new(structure.media()).with("framerate", range);
+        all.push(rates).ok()?;
+    }
+    (!all.is_empty()).then_some(all)
 }

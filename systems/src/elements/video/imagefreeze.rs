@@ -52,6 +52,8 @@ impl Element for ImageFreeze {
     const SUMMARY: &'static str = "Repeats one picture";
     const KLASS: &'static str = "Filter/Video";
     const FLOW: Flow = Flow::Convert;
+    /// It makes another stream of it.
+    const PROPOSED: bool = false;
     const IGNORED: &'static [&'static str] = &["name", "parent"];
 
     fn pads() -> Vec<PadTemplate> {
