@@ -161,7 +161,7 @@ fn with_real_elements() {
             field: "framerate",
             sides: [("capsfilter0.src", "25/1"), ("capsfilter1.sink", "50/1")],
             path: "capsfilter0 videoconvert0 identity0 videoscale0 capsfilter1",
-            fix: &["drop capsfilter1"],
+            fix: &["insert videorate between videoscale0.src and capsfilter1.sink"],
         },
     ] {
         check(&case);

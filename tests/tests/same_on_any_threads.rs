@@ -10,7 +10,7 @@ use tickpipe::{Engine, EngineOptions, RunOptions};
 const GRAPHS: [(&str, &str); 2] = [
     (
         "videotestsrc num-buffers=10 pattern=snow seed=5 ! video/x-raw,format=I420,width=320,height=240 ! tee name=t t. ! queue ! videoconvert ! video/x-raw,format=RGBA ! fakesink t. ! videoscale ! video/x-raw,width=160,height=120 ! fakesink",
-        "",
+        "20a618e61b367788",
     ),
     (
         "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=320,height=240 ! overlay name=mix x=16 y=8 ! fakesink videotestsrc pattern=ball num-buffers=12 ! video/x-raw,width=176,height=144,framerate=30000/1001 ! mix.",
