@@ -2,6 +2,10 @@
 //!
 //! Times are exact: a value and its time base. Nothing in it depends on the machine.
 
+mod messages;
+
+pub use messages::{MessageReport, OccurrenceReport, TallyReport};
+
 use crate::build::{ElementHandle, PipelineHandle};
 use crate::conflict::ConflictReport;
 use crate::engine::Engine;
@@ -9,8 +13,6 @@ use crate::stall::{StallReport, WaitReport, Waits, stall_of};
 use serde::Serialize;
 use tickpipe_components::fabric::{PipelineFabric, Progress};
 use tickpipe_components::graph::{Element, Pad, PadCaps, Place};
-use tickpipe_components::id::ElementId;
-use tickpipe_components::message::{Message, MessageKind};
 use tickpipe_components::readiness::Readiness;
 use tickpipe_components::state::State;
 use tickpipe_components::time::TimeBase;
@@ -295,55 +297,6 @@ pub struct FrameReport {
     pub time_base: Option<[u32; 2]>,
 }
 
-/// A message.
-#[derive(Clone, Debug, Serialize)]
-pub struct MessageReport {
-    /// When.
-    pub tick: u64,
-    /// Whose; null is the pipeline.
-    pub element: Option<String>,
-    /// What kind.
-    pub kind: String,
-    /// What kind of thing went wrong, or null.
-    pub domain: Option<String>,
-    /// Why, or the state reached, or null.
-    pub code: Option<String>,
-    /// The step at which it failed, where it was one from a state to the next: `paused-to-playing`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transition: Option<String>,
-    /// What happened to which buffer, of an occurrence. Of each element at most 1,000 of a kind are
-    /// listed; how many there were is in its `occurrences`.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub occurrence: Option<OccurrenceReport>,
-}
-
-/// Something that happened to one buffer.
-#[derive(Clone, Debug, Serialize)]
-pub struct OccurrenceReport {
-    /// What was done: `dropped`, `duplicated`, `derived`, `rebased`, `gap`, `passed`, `failed`.
-    pub deed: &'static str,
-    /// The how-manyth buffer of its stream it was, from 0.
-    pub index: u64,
-    /// The time that was found; how late it was where the code is `late`.
-    pub value: Option<i64>,
-    /// The unit of `value`.
-    pub time_base: [u32; 2],
-}
-
-/// How often something happened to buffers of an element.
-#[derive(Clone, Debug, Serialize)]
-pub struct TallyReport {
-    /// Why.
-    pub reason: &'static str,
-    /// What was done.
-    pub deed: &'static str,
-    /// How often.
-    pub count: u64,
-}
-
-/// Occurrences of one kind and element that are listed.
-const MOST_TOLD: u64 = 1000;
-
 fn is_zero(n: &u64) -> bool {
     *n == 0
 }
@@ -591,70 +544,6 @@ impl Engine {
 }
 
 impl Report {
-    /// Adds the run's messages, with the elements' names.
-    pub(crate) fn add_messages(
-        &mut self,
-        engine: &Engine,
-        pipeline: PipelineHandle,
-        messages: &[Message],
-    ) {
-        let names: std::collections::BTreeMap<ElementId, String> = engine
-            .elements(pipeline)
-            .into_iter()
-            .filter_map(|e| engine.world.get::<Element>(e.0))
-            .map(|e| (e.id, e.name.clone()))
-            .collect();
-        let mut told = std::collections::BTreeMap::new();
-        for message in messages {
-            let (domain, code) = match message.kind {
-                MessageKind::Error(d, c) | MessageKind::Warning(d, c) => {
-                    (Some(d.name().to_owned()), Some(c.name().to_owned()))
-                }
-                MessageKind::StateChanged(state) => (None, Some(state.name().to_owned())),
-                MessageKind::ChangeFailed(_, _, d, c) => {
-                    (Some(d.name().to_owned()), Some(c.name().to_owned()))
-                }
-                MessageKind::Eos
-                | MessageKind::Stalled
-                | MessageKind::AsyncDone
-                | MessageKind::Seeked
-                | MessageKind::Removed => (None, None),
-                MessageKind::Occurrence(o) => {
-                    let key = (message.element, o.reason, o.deed);
-                    let told = told.entry(key).or_insert(0u64);
-                    *told += 1;
-                    if *told > MOST_TOLD {
-                        continue;
-                    }
-                    (None, Some(o.reason.name().to_owned()))
-                }
-            };
-            let occurrence = match message.kind {
-                MessageKind::Occurrence(o) => Some(OccurrenceReport {
-                    deed: o.deed.name(),
-                    index: o.index,
-                    value: o.value,
-                    time_base: base(o.time_base),
-                }),
-                _ => None,
-            };
-            self.messages.push(MessageReport {
-                tick: message.tick,
-                element: message.element.and_then(|id| names.get(&id).cloned()),
-                kind: message.kind.name().to_owned(),
-                domain,
-                code,
-                transition: match message.kind {
-                    MessageKind::ChangeFailed(from, to, ..) => {
-                        Some(format!("{}-to-{}", from.name(), to.name()))
-                    }
-                    _ => None,
-                },
-                occurrence,
-            });
-        }
-    }
-
     /// A digest of the graph, its caps, and what came out of it.
     fn output_digest(&self) -> String {
         use tickpipe_components::digest::{StateHasher, StateVisitor};
