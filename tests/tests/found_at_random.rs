@@ -190,3 +190,76 @@ fn a_branch_flushed_alone_in_paused_holds_nobody_up() {
     engine.set_state(p, State::Playing);
     to_end(&mut engine, p);
 }
+
+#[test]
+fn a_sink_that_is_removed_in_paused_drains_when_it_plays() {
+    let mut engine = engine();
+    let text = "fakesrc num-buffers=50 ! actsink label=removed-in-paused";
+    let p = launch(&mut engine, text);
+    go(&mut engine, p, State::Playing);
+    ticks(&mut engine, 5);
+    go(&mut engine, p, State::Paused);
+    ticks(&mut engine, 3);
+    let held = fabric(&engine, p).lanes[1].inputs[0].queue.buffers();
+    let before = taken("removed-in-paused");
+    let sink = named(&engine, p, "actsink0");
+    engine
+        .remove(p, sink, tickpipe::Removal::Drain)
+        .expect("it is there");
+    // Once the plug at its pad was taken for a feeder in each tick, and nothing was ever at rest.
+    let waited = engine.wait(p, MessageMask::REMOVED);
+    assert!(waited.is_err(), "it holds its first buffer in PAUSED");
+    assert_eq!(buffers(&taken("removed-in-paused")), [0u64; 0]);
+    engine.set_state(p, State::Playing);
+    engine.wait(p, MessageMask::REMOVED).expect("it drains");
+    let seen = buffers(&before).len();
+    let drained: Vec<u64> = (seen as u64..(seen + held) as u64).collect();
+    assert!(held > 0);
+    assert_eq!(buffers(&taken("removed-in-paused")), drained);
+}
+
+#[test]
+fn a_flush_wakes_nobody_that_leads_nowhere() {
+    let mut engine = engine();
+    let text = "funnel name=m ! fakesink name=s fakesrc num-buffers=1 is-live=true ! m. \
+                fakesrc num-buffers=0 ! m.";
+    let p = launch(&mut engine, text);
+    go(&mut engine, p, State::Paused);
+    let (m, s) = (named(&engine, p, "m"), named(&engine, p, "s"));
+    engine.unlink(m, s).expect("they are linked");
+    ticks(&mut engine, 3);
+    engine.flush(p, None, Flush::Discard);
+    ticks(&mut engine, 3);
+    engine.set_state(p, State::Playing);
+    to_end(&mut engine, p);
+    let told = messages(&mut engine, p);
+    assert_eq!(count(&told, MessageMask::EOS), 1);
+    // Once the live source was woken and sent a buffer that nobody took.
+    assert_eq!(count(&told, MessageMask::WARNING), 0);
+    assert!(fabric(&engine, p).lanes.iter().all(|l| l.done));
+    go(&mut engine, p, State::Ready);
+}
+
+#[test]
+fn what_is_put_before_an_ended_element_ends_once() {
+    let mut engine = engine();
+    let text = "funnel name=m ! fakesink name=s fakesrc num-buffers=2 ! m. \
+                fakesrc name=f num-buffers=0 ! identity name=a ! identity name=b ! m.";
+    let p = launch(&mut engine, text);
+    go(&mut engine, p, State::Playing);
+    let (f, a) = (named(&engine, p, "f"), named(&engine, p, "a"));
+    engine.unlink(f, a).expect("they are linked");
+    to_end(&mut engine, p);
+    let c = engine.create("identity", 1000).expect("a class");
+    engine.add(p, c).expect("a new id");
+    let (b, m) = (named(&engine, p, "b"), named(&engine, p, "m"));
+    engine.unlink(b, m).expect("they are linked");
+    engine.link_all([b, c, m]).expect("they meet");
+    ticks(&mut engine, 1);
+    engine.seek(p, Seek::frame(0)).expect("it can");
+    to_end(&mut engine, p);
+    // Once two ends came to one pad.
+    let told = messages(&mut engine, p);
+    assert_eq!(count(&told, MessageMask::EOS), 2);
+    assert_eq!(count(&told, MessageMask::ERROR), 0);
+}

@@ -81,7 +81,11 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         p.live = fresh.iter().any(|l| l.live);
         renumber(&mut p, fresh, &now);
         // Who feeds only what takes nothing works no more.
-        p.releasing.extend(plugged.iter().map(|&lane| lane as u32));
+        let PipelineFabric {
+            lanes, releasing, ..
+        } = &mut *p;
+        let done = (0u32..).zip(&*lanes).filter(|(_, l)| l.done);
+        releasing.extend(done.map(|(lane, _)| lane));
         crate::command::flush::count_live(&mut p);
     }
     let mut closed = Vec::new();
@@ -190,8 +194,7 @@ fn moved(
                 .filter(|i| i.as_buffer().is_some())
                 .count();
             moved.carried = moved.taken + queued as u64 + moved.discarded;
-            // Who had it works no more, whoever feeds it now.
-            moved.eos &= lane.done;
+            moved.eos = false;
         }
         *input = moved;
     }

@@ -100,11 +100,25 @@ pub(crate) fn discard_until(
             }
         }
     }
+    close_unwanted(p);
     for lane in 0..p.lanes.len() as u32 {
         p.touch(lane);
     }
     crate::reclaim::queues::look_at_all(p);
     count_live(p);
+}
+
+/// Who would go on, and has nobody behind who takes anything, works no more after all.
+fn close_unwanted(p: &mut PipelineFabric) {
+    for lane in (0..p.lanes.len()).rev() {
+        let l = &p.lanes[lane];
+        let wanted = |o: &tickpipe_components::fabric::Output| !p.lanes[o.to.0.index()].done;
+        if !l.done && !l.is_sink() && !l.outputs.iter().any(wanted) {
+            p.lanes[lane].done = true;
+            // What it holds goes home in this tick.
+            p.releasing.push(lane as u32);
+        }
+    }
 }
 
 /// Who had stopped because nobody took what it made goes on where somebody does again. Which those

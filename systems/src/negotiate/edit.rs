@@ -144,7 +144,8 @@ fn leave_where_done(world: &mut World, running: &Topology) -> bool {
         for &link in &running.nodes[lane].inputs {
             let edge = &running.links[link];
             let feeder = running.nodes[edge.from.node].entity;
-            if world.get::<Leaving>(feeder).is_none() {
+            let stays = world.get::<Leaving>(feeder).is_none();
+            if stays && world.get::<plug::Plug>(feeder).is_none() {
                 cut |= plug::take_link(world, edge.entity);
             }
         }
