@@ -97,6 +97,11 @@ crate::fault::names!(Deed:
 pub struct Tally(Vec<(Reason, Deed, u64)>);
 
 impl Tally {
+    /// Nothing.
+    pub const fn new() -> Tally {
+        Tally(Vec::new())
+    }
+
     /// Counts so many.
     pub fn add(&mut self, reason: Reason, deed: Deed, count: u64) {
         match self.0.binary_search_by_key(&(reason, deed), |t| (t.0, t.1)) {

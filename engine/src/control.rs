@@ -216,7 +216,7 @@ impl Engine {
         let held = held.filter(|_| lane.gate == Gate::Hold);
         let held = held.map(|b| &p.buffers.meta[b.index()]);
         let held = held.and_then(|m| Some((m.pts?, m.time_base)));
-        let (pts, base) = held.or(lane.shown.map(|s| (s.0, s.2)))?;
+        let (pts, base) = held.or(lane.extras.shown.map(|s| (s.0, s.2)))?;
         let segment = lane.signals.as_ref().map(|s| s.input(0));
         let Some(segment) = segment.filter(|s| *s != Segment::default()) else {
             return Some((pts, base));
@@ -245,7 +245,7 @@ impl Engine {
         let place = *self.world.get::<Place>(sink.0)?;
         let p = self.world.resource::<tickpipe_components::fabric::Fabric>();
         let lane = p.get(place.pipeline)?.lanes.get(place.lane.index())?;
-        lane.timing.as_deref().copied()
+        lane.extras.timing
     }
 
     /// How long it takes in a started pipeline from the sources to behind each element, in graph

@@ -98,13 +98,13 @@ fn holders(p: &PipelineFabric, buffer: BufferId, name: &dyn Fn(LaneId) -> String
             let here = input.queue.iter().filter(|q| q.as_buffer() == Some(buffer));
             found.extend(here.map(|_| Holder::Queued(name())));
         }
-        let kept = lane.kept.iter().map(|k| k.buffer);
-        let here = kept.chain(lane.filling.iter().map(|g| g.buffer));
+        let kept = lane.extras.kept.iter().map(|k| k.buffer);
+        let here = kept.chain(lane.extras.filling.iter().map(|g| g.buffer));
         found.extend(
             here.filter(|b| *b == buffer)
                 .map(|_| Holder::Element(name())),
         );
-        if let Some(sync) = &lane.sync {
+        if let Some(sync) = &lane.extras.sync {
             let sets = sync
                 .sets
                 .iter()

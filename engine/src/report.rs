@@ -412,15 +412,15 @@ impl Engine {
                 dropped: lane.map_or(0, |l| l.dropped_in_all()),
                 occurrences: lane
                     .iter()
-                    .flat_map(|l| l.tally.iter())
+                    .flat_map(|l| l.extras.tally.iter())
                     .map(|(reason, deed, count)| TallyReport {
                         reason: reason.name(),
                         deed: deed.name(),
                         count,
                     })
                     .collect(),
-                copied: lane.map_or(0, |l| l.copied.0),
-                copied_bytes: lane.map_or(0, |l| l.copied.1),
+                copied: lane.map_or(0, |l| l.extras.copied.0),
+                copied_bytes: lane.map_or(0, |l| l.extras.copied.1),
                 readiness: lane
                     .map_or(Readiness::Held, |l| l.readiness)
                     .name()
@@ -428,7 +428,7 @@ impl Engine {
                 since: lane.map_or(0, |l| l.since),
                 waits_for: wait(entity),
                 watched: lane
-                    .and_then(|l| l.watched.as_deref())
+                    .and_then(|l| l.extras.watched.as_deref())
                     .map(|w| WatchedReport {
                         buffers: w.buffers,
                         bytes: w.bytes,
@@ -495,7 +495,7 @@ impl Engine {
             if hidden(at) {
                 continue;
             }
-            if let Some(sync) = &lane.sync {
+            if let Some(sync) = &lane.extras.sync {
                 let per_input = |f: fn(&tickpipe_components::sync::SyncInput) -> u64| {
                     sync.inputs.iter().map(f).collect()
                 };
@@ -510,23 +510,21 @@ impl Engine {
                 });
             }
             if lane.is_sink() {
-                let frames = lane.frames.iter().flatten();
-                let first = lane.frames.iter().flatten().next();
+                let frames = lane.extras.frames.iter().flatten();
+                let first = lane.extras.frames.iter().flatten().next();
                 let unit = first.map_or(TimeBase::default(), |f| f.time_base);
                 report.sinks.push(SinkReport {
                     name: node.name.clone(),
                     buffers: lane.buffers_in(),
                     eos: lane.inputs.iter().all(|i| i.eos),
                     time_base: base(unit),
-                    timing: lane
-                        .timing
-                        .as_ref()
-                        .filter(|_| lane.timed)
-                        .map(|t| TimingReport {
+                    timing: lane.extras.timing.as_ref().filter(|_| lane.timed).map(|t| {
+                        TimingReport {
                             late: t.late,
                             max_late: t.max_late,
                             latency: t.latency,
-                        }),
+                        }
+                    }),
                     frames: frames
                         .map(|f| FrameReport {
                             pts: f.pts,

@@ -20,7 +20,7 @@ impl Observer for Sums {
             for lane in &p.lanes {
                 let queues = lane.inputs.iter().flat_map(|i| i.queue.iter());
                 known.extend(queues.filter_map(Item::as_buffer).map(|b| b.0));
-                known.extend(lane.kept.iter().map(|k| k.buffer.0));
+                known.extend(lane.extras.kept.iter().map(|k| k.buffer.0));
             }
             known.retain(|b| pool.owns(tickpipe::components::id::BufferId(*b)));
             known.sort_unstable();

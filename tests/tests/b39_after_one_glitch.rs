@@ -62,7 +62,7 @@ fn b39_frames_are_repeated_during_the_outage_only() {
 fn cache(engine: &Engine, pipeline: tickpipe::PipelineHandle, set: i64) -> (i64, Option<i64>) {
     let p = engine.world().resource::<Fabric>();
     let p = p.get(pipeline.id()).expect("a pipeline");
-    let sync = p.lanes.iter().find_map(|l| l.sync.as_deref());
+    let sync = p.lanes.iter().find_map(|l| l.extras.sync.as_deref());
     let input = &sync.expect("a synchroniser").inputs[1];
     let shown = input.current.map_or(i64::MIN, |f| f.time - set);
     (shown, input.next.map(|f| f.time - set))

@@ -65,13 +65,13 @@ fn check(p: &PipelineFabric) {
         for buffer in queued.filter_map(|item| item.as_buffer()) {
             held[buffer.index()] += 1;
         }
-        if let Some(sync) = &lane.sync {
+        if let Some(sync) = &lane.extras.sync {
             let sets = sync.sets.iter().flat_map(|s| s.frames.iter().flatten());
             for buffer in sync.held().chain(sets.copied()) {
                 held[buffer.index()] += 1;
             }
         }
-        assert!(lane.granted.is_empty() && lane.borrowed.is_empty());
+        assert!(lane.extras.granted.is_empty() && lane.extras.borrowed.is_empty());
     }
     assert_eq!(held, p.buffers.refs);
     for pool in &p.buffers.pools {

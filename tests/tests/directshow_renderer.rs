@@ -210,7 +210,7 @@ fn r8_eos_while_flushing_is_refused() {
     assert_eq!(out("r8").0, 0, "what came is home");
     let sink = named(&engine, pipeline, "out");
     let lane = fabric(&engine, pipeline).lanes.last().expect("a sink");
-    assert_eq!(lane.tally.count(Reason::Flush, Deed::Dropped), 1);
+    assert_eq!(lane.extras.tally.count(Reason::Flush, Deed::Dropped), 1);
     assert!(engine.readiness(sink).is_some());
     // Its sender sent the end once and will not again: it is there when the flush is over.
     engine.flush(pipeline, None, Flush::Stop);

@@ -159,7 +159,11 @@ fn pool_balance() {
 fn one_place() {
     let twice = |p: &mut PipelineFabric| {
         let (buffer, since) = (oldest(p, OUT), p.tick);
-        p.lanes[VIA].kept.push_back(Kept { buffer, since });
+        p.lanes[VIA]
+            .extras
+            .make()
+            .kept
+            .push_back(Kept { buffer, since });
     };
     breaks(
         32,
@@ -289,21 +293,21 @@ fn one_tick() {
     check(
         &|p| {
             let granted = grant(p);
-            p.lanes[VIA].granted.push_back(granted);
+            p.lanes[VIA].extras.make().granted.push_back(granted);
         },
         "buffers that were granted",
     );
     check(
         &|p| {
             let granted = grant(p);
-            p.lanes[VIA].borrowed.push(granted);
+            p.lanes[VIA].extras.make().borrowed.push(granted);
         },
         "memory that was lent",
     );
     check(
         &|p| {
             let granted = grant(p);
-            p.lanes[VIA].published.push(granted);
+            p.lanes[VIA].extras.make().published.push(granted);
         },
         "buffers that it filled",
     );
@@ -312,11 +316,11 @@ fn one_tick() {
         "references that it let go",
     );
     check(
-        &|p| p.lanes[VIA].retained.push(BufferId(0)),
+        &|p| p.lanes[VIA].extras.make().retained.push(BufferId(0)),
         "references that it added",
     );
     check(
-        &|p| p.lanes[VIA].posted.push(Posted::Eos),
+        &|p| p.lanes[VIA].extras.make().posted.push(Posted::Eos),
         "lines for the bus",
     );
     check(

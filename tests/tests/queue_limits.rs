@@ -21,7 +21,7 @@ struct Most {
 
 impl Observer for Most {
     fn tick(&mut self, p: &PipelineFabric) {
-        for lane in p.lanes.iter().filter(|l| l.bounds.is_some()) {
+        for lane in p.lanes.iter().filter(|l| l.extras.bounds.is_some()) {
             let queued = lane.inputs[0].queue.iter().filter_map(Item::as_buffer);
             let metas: Vec<_> = queued.map(|b| p.buffers.meta[b.index()]).collect();
             let level = |metas: &[tickpipe::components::buffer::BufferMeta]| {
@@ -332,7 +332,11 @@ fn nothing_is_passed_on_below_the_minimum() {
         }
         impl Observer for Least {
             fn tick(&mut self, p: &PipelineFabric) {
-                let queue = p.lanes.iter().find(|l| l.bounds.is_some()).expect("it");
+                let queue = p
+                    .lanes
+                    .iter()
+                    .find(|l| l.extras.bounds.is_some())
+                    .expect("it");
                 let emitted = queue.outputs[0].emitted;
                 if emitted > 0
                     && !queue.inputs[0].eos
@@ -395,7 +399,10 @@ fn limits_can_be_set_while_it_runs() {
         let p = engine
             .world()
             .resource::<tickpipe::components::fabric::Fabric>();
-        let lane = p.pipelines[0].lanes.iter().find(|l| l.bounds.is_some());
+        let lane = p.pipelines[0]
+            .lanes
+            .iter()
+            .find(|l| l.extras.bounds.is_some());
         lane.map_or(0, |l| l.inputs[0].queue.buffers())
     };
     assert_eq!(level(&mut engine, 80), 2);

@@ -87,12 +87,12 @@ fn launched(text: &str) -> (Engine, PipelineHandle) {
 
 /// How many buffers of a pool a lane has, by looking at everything that it has.
 fn buffers_of(p: &PipelineFabric, l: &Lane, pool: usize) -> usize {
-    let mut all: BTreeSet<BufferId> = l.kept.iter().map(|k| k.buffer).collect();
+    let mut all: BTreeSet<BufferId> = l.extras.kept.iter().map(|k| k.buffer).collect();
     for input in &l.inputs {
         all.extend(input.queue.iter().filter_map(|item| item.as_buffer()));
     }
-    all.extend(l.filling.iter().map(|g| g.buffer));
-    if let Some(sync) = &l.sync {
+    all.extend(l.extras.filling.iter().map(|g| g.buffer));
+    if let Some(sync) = &l.extras.sync {
         all.extend(sync.held());
         all.extend(sync.sets.iter().flat_map(|s| s.frames.iter().flatten()));
     }

@@ -1,21 +1,17 @@
 //! An element's place in the fabric: its queues, what it may use this tick, and its counters.
 
-use super::bounds::QueueBounds;
 use super::change::{Changes, Due};
 use super::events::Signals;
+use super::extras::Extras;
 use super::ring::{Item, Ring};
-use super::timing::SinkTiming;
-use super::watched::Watched;
 use crate::buffer::BufferMeta;
 use crate::event::Event;
 use crate::fault::{Code, Domain};
 use crate::id::{BufferId, ElementId, LaneId, LinkId, PoolId};
 use crate::memory::Memory;
-use crate::occurrence::{Deed, Occurrence, Reason, Tally};
+use crate::occurrence::{Deed, Occurrence, Reason};
 use crate::readiness::Readiness;
-use crate::sync::Synchroniser;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 
 /// What makes an element ready, besides room on its outputs and buffers to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,30 +161,10 @@ pub struct Lane {
     pub outputs: SmallVec<[Output; 1]>,
     /// The pool that it fills buffers of.
     pub pool: Option<PoolId>,
-    /// Buffers of its own pool that it may fill, lowest first.
-    pub granted: VecDeque<Granted>,
-    /// Inputs that it alone holds and may write in place.
-    pub borrowed: Vec<Granted>,
-    /// Buffers that it filled this tick.
-    pub published: Vec<Granted>,
-    /// Views that it made this tick, each with the buffer whose bytes it shows.
-    pub views: Vec<(BufferId, BufferId)>,
     /// References that it let go this tick.
     pub released: Vec<BufferId>,
-    /// References that it added this tick (a tee's copies).
-    pub retained: Vec<BufferId>,
-    /// How many buffers it said to the planner that it keeps.
-    pub declared: u32,
-    /// Buffers that it keeps over ticks, oldest first, a reference each.
-    pub kept: VecDeque<Kept>,
-    /// The buffer of its own pool that it fills over several ticks; at most one.
-    pub filling: Vec<Granted>,
-    /// It does nothing before this time, in nanoseconds.
-    pub wake_at: Option<i64>,
     /// An item on any input wakes it before that.
     pub eager: bool,
-    /// The sink pad that must have an item, or its end, before it goes on.
-    pub awaits: Option<u32>,
     /// It waits for its device.
     pub device: bool,
     /// A source that may be silent, and is while nobody else can go on: it ends.
@@ -203,47 +179,26 @@ pub struct Lane {
     pub heavy: bool,
     /// Buffers wait here for their running time.
     pub timed: bool,
-    /// How a sink keeps time.
-    pub timing: Option<Box<SinkTiming>>,
     /// A sink that PAUSED does not wait for: it was linked in PAUSED, or knows that nothing comes.
     pub late: bool,
     /// A sink in PAUSED has shown what it holds.
     pub shows: bool,
-    /// What a sink had taken when its way was flushed last.
-    pub flushed: Option<u64>,
     /// A source that gives data only in PLAYING.
     pub live: bool,
-    /// The next buffer that it emits does not follow the one before: for so many ticks it was kept
-    /// from running.
-    pub gap: Option<u64>,
-    /// The time of the buffer that a sink showed last, how long that lasts, and their unit.
-    pub shown: Option<(i64, i64, crate::time::TimeBase)>,
     /// It works no more in this run.
     pub done: bool,
     /// It stands where nothing is linked, and never works.
     pub plug: bool,
-    /// Sets of inputs, where it has several that go together.
-    pub sync: Option<Box<Synchroniser>>,
-    /// What its first sink pad holds at most, where it is a queue.
-    pub bounds: Option<Box<QueueBounds>>,
     /// Changes of caps, settings or memory that are under way for it; mostly none.
     pub changes: Option<Box<Changes>>,
     /// How many events stand in its queues.
     pub marked: u32,
     /// Its events and segments, where there are any.
     pub signals: Option<Box<Signals>>,
-    /// What to tell the bus.
-    pub posted: Vec<Posted>,
+    /// What few lanes need.
+    pub extras: Extras,
     /// Buffers that it let go without passing them on where it should have.
     pub dropped: u64,
-    /// What happened to buffers, and how often; drops without a reason of their own are not in it.
-    pub tally: Tally,
-    /// What it tells of all that passed through it, where it does.
-    pub watched: Option<Box<Watched>>,
-    /// Buffers that it copied because another held them, and bytes.
-    pub copied: (u64, u64),
-    /// Frames taken, where the report wants them of this sink.
-    pub frames: Option<Vec<SinkFrame>>,
 }
 
 impl Lane {
@@ -259,18 +214,8 @@ impl Lane {
             inputs: SmallVec::new(),
             outputs: SmallVec::new(),
             pool: None,
-            granted: VecDeque::new(),
-            borrowed: Vec::new(),
-            published: Vec::new(),
-            views: Vec::new(),
             released: Vec::new(),
-            retained: Vec::new(),
-            declared: 0,
-            kept: VecDeque::new(),
-            filling: Vec::new(),
-            wake_at: None,
             eager: false,
-            awaits: None,
             device: false,
             ending: false,
             room_for: RoomFor::All,
@@ -278,26 +223,16 @@ impl Lane {
             in_place: false,
             heavy: false,
             timed: false,
-            timing: None,
             late: false,
             shows: false,
-            flushed: None,
             live: false,
-            gap: None,
-            shown: None,
             done: false,
             plug: false,
-            sync: None,
-            bounds: None,
             changes: None,
             marked: 0,
             signals: None,
-            posted: Vec::new(),
+            extras: Extras::new(),
             dropped: 0,
-            tally: Tally::default(),
-            watched: None,
-            copied: (0, 0),
-            frames: None,
         }
     }
 
@@ -311,6 +246,14 @@ impl Lane {
     /// Its events and segments, to add to.
     pub fn signals_mut(&mut self) -> &mut Signals {
         self.signals.get_or_insert_default()
+    }
+
+    /// What came may be what it waits for, whatever it waited for.
+    #[inline]
+    pub fn no_more_awaits(&mut self) {
+        if let Some(extra) = self.extras.made() {
+            extra.awaits = None;
+        }
     }
 
     /// Emits an event on a source pad, in order with buffers, unless the end went before it.
@@ -335,7 +278,7 @@ impl Lane {
         }
         let due = |(pad, input): (usize, &Input)| {
             let number = input.queue.front()?.as_event()?;
-            match &self.sync {
+            match &self.extras.sync {
                 Some(sync) if !(sync.sets.is_empty() && (sync.wants(pad) || sync.finished)) => None,
                 _ => Some((pad, number)),
             }
@@ -368,7 +311,7 @@ impl Lane {
     /// What was to change before it ended counts at once: for when it works again. The pools that it
     /// filled until then are given to `retire`.
     pub fn change_at_end(&mut self, due: &Due, mut retire: impl FnMut(PoolId)) {
-        if let Some(sync) = &mut self.sync {
+        if let Some(sync) = self.extras.made().and_then(|e| e.sync.as_mut()) {
             for (&pad, &base) in due.inputs.iter().zip(&due.bases) {
                 super::change::set_base(sync, pad as usize, base);
             }
@@ -398,7 +341,7 @@ impl Lane {
     pub fn finish(&mut self) {
         self.end_outputs();
         if self.outputs.is_empty() && !self.done {
-            self.posted.push(Posted::Eos);
+            self.extras.make().posted.push(Posted::Eos);
         }
         self.done = true;
     }
@@ -409,7 +352,8 @@ impl Lane {
         if let Some(input) = self.inputs.get_mut(pad) {
             input.discarded += 1;
         }
-        let input = self.sync.as_mut().and_then(|s| s.inputs.get_mut(pad));
+        let sync = self.extras.made().and_then(|e| e.sync.as_mut());
+        let input = sync.and_then(|s| s.inputs.get_mut(pad));
         match input {
             Some(input) => input.dropped += 1,
             None => self.dropped += 1,
@@ -419,8 +363,9 @@ impl Lane {
 
     /// Counts and tells something that happened to one buffer.
     pub fn tell(&mut self, occurrence: Occurrence) {
-        self.tally.add(occurrence.reason, occurrence.deed, 1);
-        self.posted.push(Posted::Occurrence(occurrence));
+        let extra = self.extras.make();
+        extra.tally.add(occurrence.reason, occurrence.deed, 1);
+        extra.posted.push(Posted::Occurrence(occurrence));
     }
 
     /// Tells who first let a buffer through without a time.
@@ -433,7 +378,10 @@ impl Lane {
                 value: None,
                 time_base: meta.time_base,
             };
-            self.posted.push(Posted::Before(by.element(), passed));
+            self.extras
+                .make()
+                .posted
+                .push(Posted::Before(by.element(), passed));
         }
     }
 
@@ -452,7 +400,7 @@ impl Lane {
 
     /// Buffers that it took, or was sent, and let go without passing them on or showing them.
     pub fn dropped_in_all(&self) -> u64 {
-        let inputs = self.sync.iter().flat_map(|s| &s.inputs);
+        let inputs = self.extras.sync.iter().flat_map(|s| &s.inputs);
         self.dropped + inputs.map(|i| i.dropped).sum::<u64>()
     }
 
@@ -469,5 +417,18 @@ impl Lane {
     /// Buffers passed on over all pads.
     pub fn buffers_out(&self) -> u64 {
         self.outputs.iter().map(|o| o.emitted).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What every element of a graph takes. What few lanes need belongs to [`Extra`](super::super::Extra).
+    #[test]
+    fn a_lane_is_small() {
+        assert!(size_of::<Lane>() <= 304, "{}", size_of::<Lane>());
+        assert!(size_of::<Input>() <= 88, "{}", size_of::<Input>());
+        assert!(size_of::<Output>() <= 72, "{}", size_of::<Output>());
     }
 }

@@ -8,6 +8,7 @@
 mod bounds;
 mod change;
 mod events;
+mod extras;
 mod findings;
 mod lane;
 mod marks;
@@ -20,6 +21,7 @@ mod watched;
 pub use bounds::{Leaky, Measure, QueueBounds, QueueLimits};
 pub use change::{Changes, Due, NewMemory, Switch};
 pub use events::{Events, Signals};
+pub use extras::{Extra, Extras};
 pub use findings::{Breach, Leak, Leaks, MAX_LEAKS};
 pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, RoomFor, SinkFrame, Trigger};
 pub use marks::Marks;

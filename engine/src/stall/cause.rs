@@ -139,7 +139,8 @@ fn of_cycle(waits: &Waits<'_>, ring: &[Step]) -> Blame {
 
 /// Whether an element took buffers, has none of them, and never gave any.
 fn takes_only(l: &Lane) -> bool {
-    let holds = !l.kept.is_empty() || !l.filling.is_empty() || l.sync.is_some();
+    let holds =
+        !l.extras.kept.is_empty() || !l.extras.filling.is_empty() || l.extras.sync.is_some();
     let passes = l.trigger == Trigger::Any && !l.is_sink();
     passes && !holds && l.buffers_in() > 0 && l.buffers_out() == 0
 }
@@ -154,7 +155,8 @@ fn pool_held(waits: &Waits<'_>, pool: PoolId, ring: &[Step]) -> Blame {
         return buffers_lost(waits, pool, owner, lost.kept + lost.lost);
     }
     let lane = |l: usize| &waits.p.lanes[l];
-    let beyond = |l: usize| (lane(l).kept.len() as u32).saturating_sub(lane(l).declared);
+    let beyond =
+        |l: usize| (lane(l).extras.kept.len() as u32).saturating_sub(lane(l).extras.declared);
     let most = holders
         .iter()
         .rev()
@@ -178,7 +180,10 @@ fn pool_held(waits: &Waits<'_>, pool: PoolId, ring: &[Step]) -> Blame {
     };
     let mut text = text.trim_end_matches(',').to_owned();
     if beyond(lane_at) > 0 {
-        let (kept, declared) = (lane(lane_at).kept.len(), lane(lane_at).declared);
+        let (kept, declared) = (
+            lane(lane_at).extras.kept.len(),
+            lane(lane_at).extras.declared,
+        );
         text += &format!("; it keeps {kept} and said {declared} to the planner");
     }
     Blame {

@@ -234,7 +234,7 @@ impl<'a> Waits<'a> {
         let (to, to_pad) = self.p.lanes[lane].outputs.get(pad)?.to;
         let receiver = self.p.lanes.get(to.index())?;
         let queue = &receiver.inputs.get(to_pad as usize)?.queue;
-        let bounds = receiver.bounds.as_deref();
+        let bounds = receiver.extras.bounds.as_deref();
         let full = bounds.and_then(|b| b.full());
         Some(QueuedReport {
             buffers: queue.len(),
@@ -287,7 +287,7 @@ fn missing(l: &Lane, told: usize) -> Vec<usize> {
     let all = match l.trigger {
         Trigger::All => pads(&|_, i| empty(i) && !i.may_be_silent),
         Trigger::Set => {
-            let wants = |pad: usize| l.sync.as_ref().is_some_and(|s| s.wants(pad));
+            let wants = |pad: usize| l.extras.sync.as_ref().is_some_and(|s| s.wants(pad));
             pads(&|pad, i| empty(i) && wants(pad))
         }
         Trigger::Any | Trigger::Free => Vec::new(),
@@ -328,7 +328,7 @@ fn holdings(p: &PipelineFabric) -> Vec<BTreeMap<usize, Holding>> {
                 holding.since = Some(holding.since.map_or(since, |s| s.min(since)));
             }
         };
-        for kept in &l.kept {
+        for kept in &l.extras.kept {
             count(kept.buffer, Some(kept.since), |h| &mut h.kept);
         }
         for input in &l.inputs {
@@ -336,13 +336,13 @@ fn holdings(p: &PipelineFabric) -> Vec<BTreeMap<usize, Holding>> {
                 count(buffer, None, |h| &mut h.queued);
             }
         }
-        if let Some(sync) = &l.sync {
+        if let Some(sync) = &l.extras.sync {
             let sets = sync.sets.iter().flat_map(|s| s.frames.iter().flatten());
             for buffer in sync.held().chain(sets.copied()) {
                 count(buffer, None, |h| &mut h.synchroniser);
             }
         }
-        if let Some(filling) = l.filling.first() {
+        if let Some(filling) = l.extras.filling.first() {
             count(filling.buffer, None, |h| &mut h.filling);
         }
     }

@@ -163,7 +163,10 @@ fn resize_queues(p: &mut PipelineFabric, topology: &Topology, capacities: &[usiz
 /// Queues hold as much as their settings say now.
 fn set_queues(p: &mut PipelineFabric, limits: &[Option<QueueLimits>]) {
     for (lane, limits) in (0u32..).zip(limits) {
-        let bounds = p.lanes[lane as usize].bounds.as_mut();
+        let bounds = p.lanes[lane as usize]
+            .extras
+            .made()
+            .and_then(|e| e.bounds.as_mut());
         if let Some((bounds, limits)) = bounds.zip(*limits)
             && bounds.limits != limits
         {
@@ -232,8 +235,10 @@ fn enter(world: &mut World, topology: &Topology, changes: Vec<(usize, Change)>) 
             let l = &mut p.lanes[*lane];
             done.push(l.done);
             if change.due.memory.is_some() {
-                l.published.reserve(quantum);
-                l.borrowed.reserve(quantum);
+                let extra = l.extras.make();
+                extra.granted.reserve(quantum);
+                extra.published.reserve(quantum);
+                extra.borrowed.reserve(quantum);
             }
             if l.done {
                 l.change_at_end(&change.due, |pool| p.retired.push(pool));

@@ -34,7 +34,10 @@ pub(super) fn tell_sinks(lanes: &mut [Lane], latencies: &[Latency]) {
         .zip(&*lanes)
         .filter(|(t, l)| t.live && l.is_sink());
     let most = live.map(|(t, _)| t.min).max().unwrap_or_default();
-    for timing in lanes.iter_mut().filter_map(|l| l.timing.as_mut()) {
+    for timing in lanes
+        .iter_mut()
+        .filter_map(|l| l.extras.made()?.timing.as_mut())
+    {
         timing.latency = most;
     }
 }

@@ -215,10 +215,13 @@ fn moved(
             };
         }
     }
-    lane.awaits = None;
+    lane.no_more_awaits();
     lane.inputs = inputs;
     lane.outputs = outputs;
-    lane.retained.reserve(fresh.retained.capacity());
+    let retained = fresh.extras.retained.capacity();
+    if retained > 0 {
+        lane.extras.make().retained.reserve(retained);
+    }
     lane.released.reserve(fresh.released.capacity());
     lane
 }
@@ -325,7 +328,7 @@ fn renumber(p: &mut PipelineFabric, lanes: Vec<Lane>, now: &[Option<usize>]) {
         lanes.extend(moved.filter(|&lane| lane != u32::MAX));
     }
     p.bounded = super::bounded(&lanes);
-    p.synchronises = lanes.iter().any(|l| l.sync.is_some());
+    p.synchronises = lanes.iter().any(|l| l.extras.sync.is_some());
     let sinks = (0u32..).zip(&lanes).filter(|(_, l)| l.is_sink());
     p.sinks = sinks.map(|(i, _)| i).collect();
     p.lanes = lanes;

@@ -22,7 +22,6 @@ use crate::state::{Graphs, Starting, Topology, begin_paused, fail, trigger_of};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 use tickpipe_components::buffer::BufferSlot;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
@@ -107,7 +106,7 @@ pub fn allocate(world: &mut World) {
                 releasing: Vec::with_capacity(count),
                 closing: Vec::with_capacity(count),
                 posting: Vec::with_capacity(count),
-                synchronises: lanes.iter().any(|l| l.sync.is_some()),
+                synchronises: lanes.iter().any(|l| l.extras.sync.is_some()),
                 live_sinks: sinks.len() as u32,
                 live: lanes.iter().any(|l| l.live),
                 latencies,
@@ -148,9 +147,9 @@ fn free_clock(world: &World, pipeline: Entity) -> bool {
 /// Keeps what the report wants of a lane.
 fn record(lane: &mut Lane, recording: bool) {
     if recording && lane.is_sink() {
-        lane.frames = Some(Vec::new());
+        lane.extras.make().frames = Some(Vec::new());
     }
-    if recording && let Some(sync) = &mut lane.sync {
+    if recording && let Some(sync) = lane.extras.made().and_then(|e| e.sync.as_mut()) {
         sync.records = Some(Vec::new());
     }
 }
@@ -204,43 +203,55 @@ fn lanes(
         if lane.is_sink() {
             let terms = n.class.sink_terms(entity);
             lane.timed = terms.sync;
-            lane.timing = Some(Box::new(SinkTiming {
+            lane.extras.make().timing = Some(SinkTiming {
                 terms,
                 ..SinkTiming::default()
-            }));
+            });
         }
-        let queue = n.class.queue_limits(entity).zip(n.inputs.first());
-        lane.bounds = queue.map(|(queue, &link)| {
+        if let Some((queue, &link)) = n.class.queue_limits(entity).zip(n.inputs.first()) {
             let frame = rate_base(solution.links[link].structures().first());
-            Box::new(QueueBounds::new(queue, frame))
-        });
+            lane.extras.make().bounds = Some(Box::new(QueueBounds::new(queue, frame)));
+        }
         lane.live = n.inputs.is_empty() && n.class.is_live(entity);
         let pads = (0..n.inputs.len()).map(PadAt::sink);
         let kept = pads.map(|pad| n.class.retains(entity, pad));
-        lane.declared = kept.fold(0, u32::saturating_add);
-        lane.kept = VecDeque::with_capacity(lane.declared.min(MOST_KEPT) as usize);
+        let declared = kept.fold(0, u32::saturating_add);
+        if declared > 0 {
+            let extra = lane.extras.make();
+            extra.declared = declared;
+            extra.kept.reserve(declared.min(MOST_KEPT) as usize);
+        }
         lane.in_place = plan.in_place(node);
         let size = heavy_size(plan.buffers[node]);
         lane.heavy = size >= HEAVY;
-        lane.granted = VecDeque::with_capacity(quantum);
-        lane.borrowed = Vec::with_capacity(if lane.in_place { quantum } else { 0 });
-        lane.published = Vec::with_capacity(if size > 0 { quantum } else { 0 });
-        let views = plan.buffers[node] == Buffers::Views;
-        lane.views = Vec::with_capacity(if views { quantum } else { 0 });
+        let buffers = plan.buffers[node];
+        if buffers != Buffers::Passed {
+            let extra = lane.extras.make();
+            extra.granted.reserve(quantum);
+            extra.published.reserve(quantum);
+            extra
+                .borrowed
+                .reserve(if lane.in_place { quantum } else { 0 });
+            let views = buffers == Buffers::Views;
+            extra.views.reserve(if views { quantum } else { 0 });
+        }
         let held = lane
             .inputs
             .iter()
             .map(|i| i.queue.capacity())
             .sum::<usize>();
         lane.released = Vec::with_capacity(held.min(4 * quantum) + quantum);
-        lane.retained = Vec::with_capacity(n.outputs.len().saturating_sub(1) * quantum);
+        if n.outputs.len() > 1 {
+            let copies = (n.outputs.len() - 1) * quantum;
+            lane.extras.make().retained.reserve(copies);
+        }
         if n.class.terms.flow == crate::element::Flow::Lead {
             let bases: SmallVec<[TimeBase; 4]> = n
                 .inputs
                 .iter()
                 .map(|&l| time_base(solution.links[l].structures().first()))
                 .collect();
-            lane.sync = Some(Box::new(Synchroniser::new(&bases, quantum)));
+            lane.extras.make().sync = Some(Box::new(Synchroniser::new(&bases, quantum)));
         }
         lane
     };
@@ -281,7 +292,9 @@ fn rate_base(caps: Option<&Structure>) -> Option<TimeBase> {
 /// The lanes that are queues.
 pub(crate) fn bounded(lanes: &[Lane]) -> Marks {
     let mut marks = Marks::new(lanes.len());
-    let queues = (0u32..).zip(lanes).filter(|(_, l)| l.bounds.is_some());
+    let queues = (0u32..)
+        .zip(lanes)
+        .filter(|(_, l)| l.extras.bounds.is_some());
     queues.for_each(|(lane, _)| marks.insert(lane));
     marks
 }

@@ -146,6 +146,8 @@ fn catch_up(p: &mut PipelineFabric, lane: usize, slot: &mut WorkSlot) {
     while let Some(told) = slot.changes.pop_front() {
         if let Err(error) = tell(slot, &told) {
             p.lanes[lane]
+                .extras
+                .make()
                 .posted
                 .push(Posted::Error(error.domain, error.code));
             p.posting.push(lane as u32);
@@ -196,28 +198,35 @@ fn empty_lane(p: &mut PipelineFabric, lane: usize, pads: &[usize], fault: bool, 
         }
         input.eos = false;
     }
-    if let Some(sync) = &mut l.sync {
+    if let Some(sync) = l.extras.made().and_then(|e| e.sync.as_mut()) {
         sync.flush(pads, &mut |buffer| gone.push(buffer));
         if let Some(switch) = l.changes.as_mut().and_then(|c| c.switch.as_mut()) {
             switch.sets = 0;
         }
     }
-    gone.extend(l.kept.drain(..).map(|k| k.buffer));
-    while let Some(filling) = l.filling.pop() {
-        p.buffers.memory[filling.buffer.index()] = Some(filling.memory);
-        gone.push(filling.buffer);
+    if let Some(extra) = l.extras.made() {
+        gone.extend(extra.kept.drain(..).map(|k| k.buffer));
+        while let Some(filling) = extra.filling.pop() {
+            p.buffers.memory[filling.buffer.index()] = Some(filling.memory);
+            gone.push(filling.buffer);
+        }
+        (extra.wake_at, extra.awaits) = (None, None);
     }
     let sink = l.is_sink();
-    l.tally.add(reason, Deed::Dropped, gone.len() as u64);
+    if !gone.is_empty() {
+        let tally = &mut l.extras.make().tally;
+        tally.add(reason, Deed::Dropped, gone.len() as u64);
+    }
     l.dropped += gone.len() as u64;
     for output in &mut l.outputs {
         output.eos &= fault;
     }
     l.done = fault;
     l.late &= !sink;
-    l.flushed = sink.then(|| l.buffers_in());
-    (l.wake_at, l.awaits, l.eager) = (None, None, false);
-    (l.device, l.ending, l.again) = (false, false, false);
+    if sink {
+        l.extras.make().flushed = Some(l.buffers_in());
+    }
+    (l.eager, l.device, l.ending, l.again) = (false, false, false, false);
     let touched = &mut p.touched;
     for buffer in gone {
         let known = p.buffers.release(buffer, |lane| touched.insert(lane.0));
@@ -275,7 +284,7 @@ pub(crate) fn let_go(p: &mut PipelineFabric) {
         // Of a tick that was broken off there is nothing: this is between two.
         let l = &mut p.lanes[lane];
         debug_assert!(
-            l.granted.is_empty() && l.borrowed.is_empty(),
+            l.extras.granted.is_empty() && l.extras.borrowed.is_empty(),
             "between two ticks"
         );
     }
@@ -294,6 +303,9 @@ pub(crate) fn gate_of(lane: &Lane, source: Gate, sink: Gate) -> Gate {
 pub(crate) fn refuse(lane: &mut Lane, pad: usize, buffer: BufferId) {
     lane.inputs[pad].discarded += 1;
     lane.dropped += 1;
-    lane.tally.add(Reason::Flush, Deed::Dropped, 1);
+    lane.extras
+        .make()
+        .tally
+        .add(Reason::Flush, Deed::Dropped, 1);
     lane.released.push(buffer);
 }

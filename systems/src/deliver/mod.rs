@@ -84,7 +84,10 @@ fn signals(p: &mut PipelineFabric, lane: u32) {
 #[inline]
 fn publish(p: &mut PipelineFabric, lane: u32) {
     let l = &mut p.lanes[lane as usize];
-    for granted in l.published.drain(..) {
+    let Some(extra) = l.extras.made() else {
+        return;
+    };
+    for granted in extra.published.drain(..) {
         let i = granted.buffer.index();
         p.buffers.meta[i] = granted.meta;
         if p.digesting {
@@ -93,7 +96,7 @@ fn publish(p: &mut PipelineFabric, lane: u32) {
         }
         p.buffers.memory[i] = Some(granted.memory);
     }
-    for (view, shown) in l.views.drain(..) {
+    for (view, shown) in extra.views.drain(..) {
         p.buffers.show(view, shown);
     }
 }
@@ -109,7 +112,7 @@ fn change(p: &mut PipelineFabric, lane: u32) {
     p.renegotiate |= changes.asked.is_some();
     p.retired.extend(changes.retired.take());
     // Of who is done they are dealt with where it lets go of all.
-    if !l.done && changes.is_settled(l.sync.as_deref()) {
+    if !l.done && changes.is_settled(l.extras.sync.as_deref()) {
         l.changes = None;
         p.renegotiate |= p.editing;
     }
@@ -119,10 +122,13 @@ fn change(p: &mut PipelineFabric, lane: u32) {
 #[inline]
 fn return_unused(p: &mut PipelineFabric, lane: u32) {
     let l = &mut p.lanes[lane as usize];
-    for lent in l.borrowed.drain(..) {
+    let Some(extra) = l.extras.made() else {
+        return;
+    };
+    for lent in extra.borrowed.drain(..) {
         p.buffers.memory[lent.buffer.index()] = Some(lent.memory);
     }
-    if !l.granted.is_empty() {
+    if !extra.granted.is_empty() {
         crate::sync::give_back_grants(p, lane);
     }
 }
@@ -147,8 +153,8 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
     let Some((l, before)) = before.split_last_mut() else {
         return;
     };
-    if !l.retained.is_empty() {
-        for buffer in l.retained.drain(..) {
+    if let Some(extra) = l.extras.made() {
+        for buffer in extra.retained.drain(..) {
             buffers.refs[buffer.index()] += 1;
         }
     }
@@ -181,7 +187,7 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
             releasing.push(to.0);
         } else {
             // What came may be what it waits for, whatever it waited for.
-            receiver.awaits = None;
+            receiver.no_more_awaits();
             let queue = &mut receiver.inputs.as_mut_slice()[pad as usize].queue;
             let fitting = match l.changes.is_some() || l.signals.is_some() {
                 false => queue.push_all(&output.staged),
@@ -230,7 +236,7 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
     if !l.released.is_empty() || l.done {
         releasing.push(lane);
     }
-    if !l.posted.is_empty() {
+    if !l.extras.posted.is_empty() {
         posting.push(lane);
     }
     if moved || did_something(l, *quantum) {
@@ -255,6 +261,6 @@ fn did_something(l: &Lane, quantum: u32) -> bool {
 #[cold]
 #[inline(never)]
 fn asked_for_something(l: &Lane) -> bool {
-    let again = l.again || l.wake_at.is_some() || l.device || l.awaits.is_some();
-    again || l.done || l.changes.is_some() || !l.released.is_empty() || !l.posted.is_empty()
+    let again = l.again || l.extras.wake_at.is_some() || l.device || l.extras.awaits.is_some();
+    again || l.done || l.changes.is_some() || !l.released.is_empty() || !l.extras.posted.is_empty()
 }

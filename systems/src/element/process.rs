@@ -132,7 +132,7 @@ impl<'a> Process<'a> {
 
     /// Takes the next set of synchronised frames. Each is the element's.
     pub fn next_set(&mut self) -> Option<SyncSet> {
-        let sync = self.lane.sync.as_mut()?;
+        let sync = self.lane.extras.made()?.sync.as_mut()?;
         if let Some(switch) = self.lane.changes.as_mut().and_then(|c| c.switch.as_mut()) {
             switch.sets = switch.sets.checked_sub(1)?;
         }
@@ -142,6 +142,7 @@ impl<'a> Process<'a> {
     /// Whether the synchroniser makes no further set.
     pub fn sets_ended(&self) -> bool {
         self.lane
+            .extras
             .sync
             .as_ref()
             .is_some_and(|s| s.finished && s.sets.is_empty())
@@ -180,7 +181,7 @@ impl<'a> Process<'a> {
     /// A buffer of the element's own pool to fill, with the lowest number first; `None` if no
     /// further one was granted for this tick. Its length is that of its memory until set.
     pub fn acquire(&mut self) -> Option<Granted> {
-        let mut granted = self.lane.granted.pop_front()?;
+        let mut granted = self.lane.extras.made()?.granted.pop_front()?;
         granted.meta = BufferMeta {
             len: granted.memory.len(),
             ..BufferMeta::default()
@@ -192,14 +193,18 @@ impl<'a> Process<'a> {
     /// that it is known who holds it.
     pub fn keep(&mut self, buffer: BufferId) {
         let since = self.now.tick;
-        self.lane.kept.push_back(Kept { buffer, since });
+        self.lane
+            .extras
+            .make()
+            .kept
+            .push_back(Kept { buffer, since });
     }
 
     /// Keeps a buffer that it acquired: for a device that fills it later. The element goes on in
     /// the next tick.
     pub fn keep_acquired(&mut self, granted: Granted) -> BufferId {
         let buffer = granted.buffer;
-        self.lane.published.push(granted);
+        self.lane.extras.make().published.push(granted);
         self.keep(buffer);
         self.lane.again = true;
         buffer
@@ -207,12 +212,12 @@ impl<'a> Process<'a> {
 
     /// The buffers that it keeps, oldest first.
     pub fn kept(&self) -> impl ExactSizeIterator<Item = BufferId> + '_ {
-        self.lane.kept.iter().map(|k| k.buffer)
+        self.lane.extras.kept.iter().map(|k| k.buffer)
     }
 
     /// The same, with the ticks in which it began to keep them.
     pub fn kept_since(&self) -> impl ExactSizeIterator<Item = Kept> + '_ {
-        self.lane.kept.iter().copied()
+        self.lane.extras.kept.iter().copied()
     }
 
     /// The number of a buffer in its pool, from 0.
@@ -224,17 +229,17 @@ impl<'a> Process<'a> {
 
     /// Takes back the buffer that it keeps for the longest time; it must be passed on or let go.
     pub fn take_kept(&mut self) -> Option<BufferId> {
-        self.lane.kept.pop_front().map(|k| k.buffer)
+        self.lane.extras.made()?.kept.pop_front().map(|k| k.buffer)
     }
 
     /// Puts a buffer aside that it acquired and did not fill yet, until the next tick; at most one.
     pub fn put_aside(&mut self, granted: Granted) {
-        self.lane.filling.push(granted);
+        self.lane.extras.make().filling.push(granted);
     }
 
     /// Takes back the buffer that was put aside.
     pub fn take_aside(&mut self) -> Option<Granted> {
-        self.lane.filling.pop()
+        self.lane.extras.made()?.filling.pop()
     }
 
     /// Virtual time in nanoseconds.
@@ -251,7 +256,7 @@ impl<'a> Process<'a> {
     /// does nothing.
     pub fn wait_until(&mut self, time: i64) {
         if !self.now.free {
-            self.lane.wake_at = Some(time);
+            self.lane.extras.make().wake_at = Some(time);
         }
     }
 
@@ -275,7 +280,7 @@ impl<'a> Process<'a> {
     /// Runs no more before this sink pad has an item, or its end: of an element with
     /// [`Waits::All`](super::Waits::All), which compares its inputs.
     pub fn wait_for_input(&mut self, pad: usize) {
-        self.lane.awaits = Some(pad as u32);
+        self.lane.extras.make().awaits = Some(pad as u32);
     }
 
     /// Runs no more before its device is ready (`Engine::device_ready`).
@@ -327,14 +332,19 @@ impl<'a> Process<'a> {
 
     /// How many buffers of its own pool it may still acquire this tick.
     pub fn granted(&self) -> usize {
-        self.lane.granted.len()
+        self.lane.extras.granted.len()
     }
 
     /// The memory of a buffer that the element holds alone, to write in place; `None` if another
     /// holds it too, so that it must be copied.
     pub fn write_in_place(&mut self, buffer: BufferId) -> Option<Granted> {
-        let at = self.lane.borrowed.iter().position(|g| g.buffer == buffer)?;
-        Some(self.lane.borrowed.swap_remove(at))
+        let at = self
+            .lane
+            .extras
+            .borrowed
+            .iter()
+            .position(|g| g.buffer == buffer)?;
+        Some(self.lane.extras.made()?.borrowed.swap_remove(at))
     }
 
     /// Says that buffers of a source pad have other caps from the next one on; `true` if these
@@ -354,14 +364,15 @@ impl<'a> Process<'a> {
 
     /// Counts a copy that was made because another element holds the buffer too.
     pub fn count_copy(&mut self, bytes: usize) {
-        self.lane.copied.0 += 1;
-        self.lane.copied.1 += bytes as u64;
+        let copied = &mut self.lane.extras.make().copied;
+        copied.0 += 1;
+        copied.1 += bytes as u64;
     }
 
     /// Emits a buffer that it filled.
     pub fn push(&mut self, pad: usize, mut granted: Granted) {
         let buffer = granted.buffer;
-        if let Some(ticks) = self.lane.gap.take() {
+        if let Some(ticks) = self.lane.extras.made().and_then(|e| e.gap.take()) {
             granted.meta.flags |= BufferFlags::DISCONTINUITY;
             self.lane.tell(Occurrence {
                 reason: Reason::Discontinuity,
@@ -380,7 +391,7 @@ impl<'a> Process<'a> {
                 meta.untimed_by.get_or_insert(own);
             }
         }
-        self.lane.published.push(granted);
+        self.lane.extras.make().published.push(granted);
         self.stage(pad, buffer);
     }
 
@@ -390,13 +401,13 @@ impl<'a> Process<'a> {
     /// [`Buffers::Views`](super::Buffers::Views).
     pub fn push_view(&mut self, pad: usize, mut granted: Granted, shown: BufferId) {
         granted.meta.len = self.meta(shown).len;
-        self.lane.views.push((granted.buffer, shown));
+        self.lane.extras.make().views.push((granted.buffer, shown));
         self.push(pad, granted);
     }
 
     /// Gives back a buffer that it acquired and did not fill.
     pub fn discard(&mut self, granted: Granted) {
-        self.lane.granted.push_front(granted);
+        self.lane.extras.make().granted.push_front(granted);
     }
 
     /// Passes on a buffer that it took.
@@ -413,7 +424,7 @@ impl<'a> Process<'a> {
         }
         for pad in 0..self.lane.outputs.len() {
             if pad > 0 {
-                self.lane.retained.push(buffer);
+                self.lane.extras.make().retained.push(buffer);
             }
             self.stage(pad, buffer);
         }
@@ -421,7 +432,7 @@ impl<'a> Process<'a> {
 
     /// Passes on a buffer that it took, and keeps it too.
     pub fn forward_and_keep(&mut self, pad: usize, buffer: BufferId) {
-        self.lane.retained.push(buffer);
+        self.lane.extras.make().retained.push(buffer);
         self.forward(pad, buffer);
         self.keep(buffer);
     }
@@ -434,6 +445,8 @@ impl<'a> Process<'a> {
     /// What it tells of all that passes, with the last few.
     pub fn watched(&mut self, most: usize) -> &mut Watched {
         self.lane
+            .extras
+            .make()
             .watched
             .get_or_insert_with(|| Box::new(Watched::new(most)))
     }
@@ -516,7 +529,7 @@ impl<'a> Process<'a> {
         let meta = &self.buffers.meta[buffer.index()];
         if let Some(pts) = meta.pts {
             let lasts = meta.duration.unwrap_or_default();
-            self.lane.shown = Some((pts, lasts, meta.time_base));
+            self.lane.extras.make().shown = Some((pts, lasts, meta.time_base));
         }
     }
 
@@ -528,7 +541,11 @@ impl<'a> Process<'a> {
 
     /// Posts a warning.
     pub fn warn(&mut self, domain: Domain, code: Code) {
-        self.lane.posted.push(Posted::Warning(domain, code));
+        self.lane
+            .extras
+            .make()
+            .posted
+            .push(Posted::Warning(domain, code));
     }
 
     /// Passes on all that is on sink pad 0, to source pad 0, in one go.
@@ -565,12 +582,12 @@ impl<'a> Process<'a> {
 
     /// Whether the report wants to know each frame that a sink takes.
     pub fn recording(&self) -> bool {
-        self.now.recording && self.lane.frames.is_some()
+        self.now.recording && self.lane.extras.frames.is_some()
     }
 
     /// Tells the report of a frame that a sink took.
     pub fn record(&mut self, pts: Option<i64>, time_base: TimeBase, hash: u64) {
-        if let Some(frames) = &mut self.lane.frames {
+        if let Some(frames) = self.lane.extras.made().and_then(|e| e.frames.as_mut()) {
             frames.push(SinkFrame {
                 pts,
                 time_base,

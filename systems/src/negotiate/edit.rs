@@ -75,7 +75,8 @@ pub(super) fn edit(world: &mut World, running: &Topology) {
         return;
     };
     let moving = |l: &tickpipe_components::fabric::Lane| {
-        let settled = |c: &tickpipe_components::fabric::Changes| c.is_settled(l.sync.as_deref());
+        let settled =
+            |c: &tickpipe_components::fabric::Changes| c.is_settled(l.extras.sync.as_deref());
         !l.done && !l.changes.as_ref().is_none_or(|c| settled(c))
     };
     if under_way || p.lanes.iter().any(moving) {

@@ -22,7 +22,7 @@ impl Run<'_> {
         let mut worked = false;
         // What it was busy with is done, and goes before what comes now.
         let time = self.now.time;
-        if lane.gate == Gate::Open && lane.wake_at.is_some_and(|at| at <= time) {
+        if lane.gate == Gate::Open && lane.extras.wake_at.is_some_and(|at| at <= time) {
             self.work(lane, slot);
             worked = true;
             if lane.done {
@@ -113,7 +113,7 @@ fn has_room(lane: &Lane) -> bool {
 /// Elements take all sets that were made; a change that went before them took a place.
 fn sets_fit(lane: &Lane) -> bool {
     let room = lane.outputs.iter().map(|o| o.room as usize).min();
-    let sets = lane.sync.as_ref().map_or(0, |s| s.sets.len());
+    let sets = lane.extras.sync.as_ref().map_or(0, |s| s.sets.len());
     lane.trigger != Trigger::Set || room.is_none_or(|room| sets <= room)
 }
 

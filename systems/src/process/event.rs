@@ -22,7 +22,7 @@ impl Run<'_> {
         (pad, number): (usize, u32),
     ) -> Result<bool, ElementError> {
         // Who is busy with a buffer lets it go in its own time.
-        if lane.wake_at.is_some() {
+        if lane.extras.wake_at.is_some() {
             return Ok(false);
         }
         let event = self.events.get(number).cloned();
@@ -78,7 +78,7 @@ impl Run<'_> {
         slot: &mut WorkSlot,
         event: Option<&Event>,
     ) -> Result<bool, ElementError> {
-        if lane.kept.is_empty() {
+        if lane.extras.kept.is_empty() {
             return Ok(true);
         }
         let WorkSlot {
@@ -98,14 +98,14 @@ impl Run<'_> {
             return Ok(true);
         };
         while output.room > 0
-            && let Some(kept) = lane.kept.pop_front()
+            && let Some(kept) = lane.extras.made().and_then(|e| e.kept.pop_front())
         {
             output.room -= 1;
             output.emitted += 1;
             output.staged.push(Item::buffer(kept.buffer));
         }
-        lane.again = !lane.kept.is_empty();
-        Ok(lane.kept.is_empty())
+        lane.again = !lane.extras.kept.is_empty();
+        Ok(lane.extras.kept.is_empty())
     }
 }
 

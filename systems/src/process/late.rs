@@ -18,9 +18,10 @@ impl Run<'_> {
         };
         let meta = &self.buffers.meta[buffer.index()];
         let segment = lane.signals.as_ref().and_then(|s| s.inputs.first());
-        let (Some(running), Some(timing)) =
-            (SinkTiming::running(meta, segment), lane.timing.as_mut())
-        else {
+        let (Some(running), Some(timing)) = (
+            SinkTiming::running(meta, segment),
+            lane.extras.made().and_then(|e| e.timing.as_mut()),
+        ) else {
             return false;
         };
         let late = (self.now.time - self.now.base).saturating_sub(timing.due(running));

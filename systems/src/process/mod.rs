@@ -61,7 +61,12 @@ fn pipeline(p: &mut PipelineFabric, works: &mut PipelineWorks, parallel: bool) {
 /// The stamp that ended a synchroniser's work, once the sets before it are processed.
 #[inline]
 fn sync_error(lane: &mut Lane) -> Option<ElementError> {
-    let sync = lane.sync.as_mut().filter(|s| s.sets.is_empty())?;
+    let sync = lane
+        .extras
+        .made()?
+        .sync
+        .as_mut()
+        .filter(|s| s.sets.is_empty())?;
     sync.error.take().map(stamp_error)
 }
 
@@ -151,10 +156,11 @@ impl Run<'_> {
         if lane.timed && lane.gate == Gate::Open && self.too_late(lane) {
             return;
         }
-        lane.wake_at = None;
+        if let Some(extra) = lane.extras.made() {
+            (extra.wake_at, extra.awaits) = (None, None);
+        }
         lane.eager = false;
         lane.again = false;
-        lane.awaits = None;
         let WorkSlot {
             work, offers, pads, ..
         } = slot;
@@ -178,7 +184,10 @@ impl Run<'_> {
             "{}",
             error.detail
         );
-        lane.posted.push(Posted::Error(error.domain, error.code));
+        lane.extras
+            .make()
+            .posted
+            .push(Posted::Error(error.domain, error.code));
         // What it passed on before still reaches the sinks, and then the end.
         lane.end_outputs();
         lane.done = true;

@@ -92,16 +92,18 @@ fn close_if_done(p: &mut PipelineFabric, lane: u32) {
                 l.change_at_end(due, |pool| p.retired.push(pool));
             }
         }
-        let released = &mut l.released;
-        released.extend(l.kept.drain(..).map(|k| k.buffer));
-        while let Some(filling) = l.filling.pop() {
-            p.buffers.memory[filling.buffer.index()] = Some(filling.memory);
-            released.push(filling.buffer);
-        }
-        if let Some(sync) = &mut l.sync {
-            sync.finish(&mut |b| released.push(b));
-            while let Some(set) = sync.sets.pop_front() {
-                released.extend(set.frames.into_iter().flatten());
+        if let Some(extra) = l.extras.made() {
+            let released = &mut l.released;
+            released.extend(extra.kept.drain(..).map(|k| k.buffer));
+            while let Some(filling) = extra.filling.pop() {
+                p.buffers.memory[filling.buffer.index()] = Some(filling.memory);
+                released.push(filling.buffer);
+            }
+            if let Some(sync) = &mut extra.sync {
+                sync.finish(&mut |b| released.push(b));
+                while let Some(set) = sync.sets.pop_front() {
+                    released.extend(set.frames.into_iter().flatten());
+                }
             }
         }
         lane_releases(p, lane);

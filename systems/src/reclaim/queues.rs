@@ -39,7 +39,7 @@ fn look_at(p: &mut PipelineFabric, lane: u32) {
     if l.done {
         return;
     }
-    let Some(mut bounds) = l.bounds.take() else {
+    let Some(mut bounds) = l.extras.made().and_then(|e| e.bounds.take()) else {
         return;
     };
     let came = count(&mut bounds, l, &p.buffers);
@@ -59,7 +59,7 @@ fn look_at(p: &mut PipelineFabric, lane: u32) {
     if !bounds.open {
         l.inputs[0].queue.set_allowance(now);
     }
-    l.bounds = Some(bounds);
+    l.extras.make().bounds = Some(bounds);
     let feeder = l.inputs[0].from.0;
     tells(p, lane);
     if now > before && matches!(p.lanes[feeder.index()].readiness, Readiness::Room(_)) {
@@ -73,7 +73,7 @@ fn tells(p: &mut PipelineFabric, lane: u32) {
     if !l.released.is_empty() {
         p.releasing.push(lane);
     }
-    if !l.posted.is_empty() && !p.posting.contains(&lane) {
+    if !l.extras.posted.is_empty() && !p.posting.contains(&lane) {
         p.posting.push(lane);
     }
 }
@@ -188,7 +188,7 @@ pub(super) fn leak(p: &mut PipelineFabric) {
     while let Some(lane) = p.bounded.next_common(&p.bounded, at) {
         at = lane + 1;
         let l = &mut p.lanes[lane as usize];
-        let Some(bounds) = &mut l.bounds else {
+        let Some(bounds) = l.extras.made().and_then(|e| e.bounds.as_mut()) else {
             continue;
         };
         if bounds.limits.leaky == Leaky::No || l.done || l.gate != Gate::Open {
@@ -211,7 +211,7 @@ fn is_waited_for(p: &PipelineFabric, lane: u32) -> bool {
         let (to, pad) = output.to;
         let to = &p.lanes[to.index()];
         let leaks = |b: &QueueBounds| b.limits.leaky != Leaky::No;
-        to.inputs[pad as usize].queue.room() > 0 || to.bounds.as_deref().is_some_and(leaks)
+        to.inputs[pad as usize].queue.room() > 0 || to.extras.bounds.as_deref().is_some_and(leaks)
     };
     matches!(feeder.readiness, Readiness::Room(_)) && feeder.outputs.iter().all(gives_way)
 }
@@ -219,14 +219,14 @@ fn is_waited_for(p: &PipelineFabric, lane: u32) -> bool {
 fn open(p: &mut PipelineFabric, lane: u32) {
     let quantum = p.quantum;
     let l = &mut p.lanes[lane as usize];
-    if let Some(mut bounds) = l.bounds.take() {
+    if let Some(mut bounds) = l.extras.made().and_then(|e| e.bounds.take()) {
         bounds.open = true;
         l.inputs[0].queue.set_allowance(quantum);
         if l.inputs[0].queue.room() == 0 {
             // Its limits were made smaller than what is in it.
             trim(&mut bounds, l, &mut p.buffers);
         }
-        l.bounds = Some(bounds);
+        l.extras.make().bounds = Some(bounds);
     }
     tells(p, lane);
     let feeder = p.lanes[lane as usize].inputs[0].from.0.0;

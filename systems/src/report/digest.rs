@@ -57,20 +57,20 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
     hash.unsigned("gate", lane.gate as u64);
     hash.flag("done", lane.done);
     hash.unsigned("dropped", lane.dropped);
-    for kept in &lane.kept {
+    for kept in &lane.extras.kept {
         hash.unsigned("kept", kept.buffer.0.into());
     }
-    for filling in &lane.filling {
+    for filling in &lane.extras.filling {
         hash.unsigned("filling", filling.buffer.0.into());
     }
-    if let Some(time) = lane.wake_at {
+    if let Some(time) = lane.extras.wake_at {
         hash.signed("wake", time);
         hash.flag("eager", lane.eager);
     }
     hash.flag("device", lane.device);
     hash.flag("again", lane.again);
     hash.flag("ending", lane.ending);
-    hash.signed("awaits", lane.awaits.map_or(-1, i64::from));
+    hash.signed("awaits", lane.extras.awaits.map_or(-1, i64::from));
     for input in &lane.inputs {
         hash.unsigned("queued", input.queue.len() as u64);
         for item in input.queue.iter() {
@@ -87,15 +87,15 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
         hash.flag("late", lane.late);
         hash.flag("shows", lane.shows);
     }
-    if let Some(gap) = lane.gap {
+    if let Some(gap) = lane.extras.gap {
         hash.unsigned("gap", gap);
     }
-    let last = lane.timing.as_ref().and_then(|t| t.last);
+    let last = lane.extras.timing.as_ref().and_then(|t| t.last);
     if let Some(last) = last.filter(|_| lane.timed) {
         hash.signed("last", last);
     }
     hash_changes(hash, lane);
-    if let Some(watched) = &lane.watched {
+    if let Some(watched) = &lane.extras.watched {
         watched.visit(hash);
     }
     match lane.room_for {
@@ -103,13 +103,13 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
         RoomFor::One(pad) => hash.unsigned("room", pad.into()),
         RoomFor::None => hash.flag("room", false),
     }
-    if let Some(bounds) = &lane.bounds {
+    if let Some(bounds) = &lane.extras.bounds {
         bounds.visit(hash);
     }
     if let Some(signals) = &lane.signals {
         signals.visit(hash);
     }
-    if let Some(sync) = &lane.sync {
+    if let Some(sync) = &lane.extras.sync {
         for input in &sync.inputs {
             for frame in [input.current, input.next] {
                 hash.signed("buffer", frame.map_or(-1, |f| f.buffer.0.into()));

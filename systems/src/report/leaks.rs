@@ -180,20 +180,20 @@ fn each_place(p: &PipelineFabric, placed: &mut Vec<bool>, mut f: impl FnMut(Buff
                 f(buffer, l, since.max(lane.since));
             }
         }
-        for kept in &lane.kept {
+        for kept in &lane.extras.kept {
             placed[kept.buffer.index()] = true;
             // Who waits for a time goes on then.
-            if lane.wake_at.is_none() {
+            if lane.extras.wake_at.is_none() {
                 f(kept.buffer, l, kept.since);
             }
         }
-        for filling in &lane.filling {
+        for filling in &lane.extras.filling {
             placed[filling.buffer.index()] = true;
             // It is told of if nothing more is filled into it.
             let since = p.buffers.held[filling.buffer.index()].since;
             f(filling.buffer, l, since.max(lane.since));
         }
-        if let Some(sync) = &lane.sync {
+        if let Some(sync) = &lane.extras.sync {
             let sets = sync.sets.iter().flat_map(|s| &s.frames).flatten().copied();
             for buffer in sync.held().chain(sets) {
                 placed[buffer.index()] = true;

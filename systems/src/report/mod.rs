@@ -63,7 +63,10 @@ fn fold(p: &mut PipelineFabric) {
     let running = p.progress == Progress::Running;
     for at in 0..p.posting.len() {
         let lane = p.posting[at] as usize;
-        let mut posted = core::mem::take(&mut p.lanes[lane].posted);
+        let Some(extra) = p.lanes[lane].extras.made() else {
+            continue;
+        };
+        let mut posted = core::mem::take(&mut extra.posted);
         for what in posted.drain(..) {
             let mut element = Some(p.lanes[lane].element);
             let kind = match what {
@@ -90,7 +93,7 @@ fn fold(p: &mut PipelineFabric) {
                 kind,
             });
         }
-        p.lanes[lane].posted = posted;
+        p.lanes[lane].extras.make().posted = posted;
     }
     p.posting.clear();
     if !running {
@@ -156,7 +159,7 @@ fn waive_flushed(p: &mut PipelineFabric) -> bool {
     let mut found = false;
     for at in 0..p.sinks.len() {
         let sink = &mut p.lanes[p.sinks[at] as usize];
-        let waits = sink.flushed.is_some() && !sink.done && !sink.late;
+        let waits = sink.extras.flushed.is_some() && !sink.done && !sink.late;
         sink.late |= waits;
         found |= waits;
     }

@@ -91,8 +91,8 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     let event = l.marked > 0 && l.event_due().is_some();
     due |= event;
     // But what is kept goes before them, and that does.
-    let roomless = event && l.kept.is_empty();
-    if (l.timed || l.wake_at.is_some())
+    let roomless = event && l.extras.kept.is_empty();
+    if (l.timed || l.extras.wake_at.is_some())
         && let Some(deadline) = deadline(&p.buffers, p.base_time, l)
         && deadline > p.now
         && !(l.eager && has_item(l))
@@ -103,7 +103,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         return Readiness::Device;
     }
     // A change takes effect without a buffer to take or to fill; and who asked to go on does.
-    let asked = l.again || l.wake_at.is_some();
+    let asked = l.again || l.extras.wake_at.is_some();
     if !due
         && !asked
         && let Some(pad) = missing_input(l)
@@ -111,7 +111,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         return Readiness::Input(pad);
     }
     let (mut passable, mut leaks) = (quantum, false);
-    if let Some(bounds) = &l.bounds {
+    if let Some(bounds) = &l.extras.bounds {
         leaks = bounds.limits.leaky != Leaky::No && !p.free;
         if bounds.limits.has_minimum() && !due {
             passable = bounds.passable(&l.inputs[0].queue, &p.buffers.meta, quantum);
@@ -161,7 +161,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
         many => many.iter_mut().for_each(|i| i.allowed = quantum),
     }
     // Who fills one already needs none, and neither does an end.
-    let (pool, needs_none) = (l.pool, due || !l.filling.is_empty() || only_ends(l));
+    let (pool, needs_none) = (l.pool, due || !l.extras.filling.is_empty() || only_ends(l));
     match pool {
         Some(pool) if !grant(p, lane, room) && !needs_none => Readiness::Buffer(pool),
         _ => Readiness::Ready,
@@ -195,8 +195,8 @@ fn room_for_some(
 #[inline(never)]
 fn wanted(receiver: &Lane, pad: u32) -> u32 {
     let queue = &receiver.inputs.as_slice()[pad as usize].queue;
-    let busy = receiver.wake_at.is_some() && !receiver.eager;
-    match receiver.bounds.is_some() || receiver.done {
+    let busy = receiver.extras.wake_at.is_some() && !receiver.eager;
+    match receiver.extras.bounds.is_some() || receiver.done {
         true => queue.room() as u32,
         false if busy || queue.buffers() > 0 => 0,
         false => queue.room().min(1) as u32,
@@ -231,7 +231,10 @@ fn change_before(l: &Lane) -> Option<bool> {
 #[cold]
 fn over(l: &Lane, segment: Option<&Segment>) -> Option<i64> {
     // Of what was flushed nothing is waited for.
-    let (pts, lasts, time_base) = l.shown.filter(|_| l.flushed != Some(l.buffers_in()))?;
+    let (pts, lasts, time_base) = l
+        .extras
+        .shown
+        .filter(|_| l.extras.flushed != Some(l.buffers_in()))?;
     let at_its_end = BufferMeta {
         pts: Some(pts.checked_add(lasts)?),
         time_base,
@@ -243,8 +246,8 @@ fn over(l: &Lane, segment: Option<&Segment>) -> Option<i64> {
 /// When it asked to go on, or the running time of the oldest buffer on a sink's pad, in
 /// nanoseconds.
 fn deadline(buffers: &BufferTable, base: i64, l: &Lane) -> Option<i64> {
-    if l.wake_at.is_some() {
-        return l.wake_at;
+    if l.extras.wake_at.is_some() {
+        return l.extras.wake_at;
     }
     let front = l.inputs.first()?.queue.front()?;
     let segment = l.signals.as_ref().and_then(|s| s.inputs.first());
@@ -253,7 +256,7 @@ fn deadline(buffers: &BufferTable, base: i64, l: &Lane) -> Option<i64> {
         None if front == Item::EOS => over(l, segment)?,
         None => return None,
     };
-    let due = l.timing.as_ref().map_or(running, |t| t.due(running));
+    let due = l.extras.timing.as_ref().map_or(running, |t| t.due(running));
     Some(due.saturating_add(base))
 }
 
@@ -281,7 +284,7 @@ fn has_item_before_marks(l: &Lane) -> bool {
 fn missing_input(l: &Lane) -> Option<u32> {
     match l.trigger {
         Trigger::Free => None,
-        Trigger::Any if l.awaits.is_some() => missing_of_all(l),
+        Trigger::Any if l.extras.awaits.is_some() => missing_of_all(l),
         Trigger::Any if has_item(l) => None,
         Trigger::Any => l
             .inputs
@@ -291,7 +294,7 @@ fn missing_input(l: &Lane) -> Option<u32> {
             .or(Some(0)),
         Trigger::All => missing_of_all(l),
         Trigger::Set => {
-            let sync = l.sync.as_ref()?;
+            let sync = l.extras.sync.as_ref()?;
             if !sync.sets.is_empty() || sync.finished {
                 return None;
             }
@@ -313,7 +316,7 @@ fn only_ends(l: &Lane) -> bool {
 /// any.
 fn missing_of_all(l: &Lane) -> Option<u32> {
     let empty = |i: &Input| !i.eos && i.queue.front().is_none_or(|f| f.is_mark());
-    if let Some(pad) = l.awaits
+    if let Some(pad) = l.extras.awaits
         && l.inputs.get(pad as usize).is_some_and(empty)
     {
         return Some(pad);
@@ -330,20 +333,21 @@ fn grant(p: &mut PipelineFabric, lane: u32, wanted: u32) -> bool {
     let Some(pool) = l.pool else {
         return false;
     };
-    while l.granted.len() < wanted as usize {
+    let granted = &mut l.extras.make().granted;
+    while granted.len() < wanted as usize {
         let Ok(buffer) = p.buffers.acquire(pool, LaneId(lane), p.tick) else {
             break;
         };
         let Some(memory) = p.buffers.memory[buffer.index()].take() else {
             continue;
         };
-        l.granted.push_back(Granted {
+        granted.push_back(Granted {
             buffer,
             memory,
             meta: BufferMeta::default(),
         });
     }
-    if l.granted.is_empty() {
+    if granted.is_empty() {
         // A pool that is not committed wakes nobody: the lane is gone with it.
         let _ = p.buffers.wait(pool, LaneId(lane));
         return false;

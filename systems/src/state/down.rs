@@ -98,7 +98,7 @@ pub(super) fn to_paused(world: &mut World, id: PipelineId, pipeline: Entity) {
 /// Whether a sink got nothing yet since its way was flushed: PAUSED is complete when it has.
 fn awaits_first(lane: &Lane) -> bool {
     let holds = |i: &Input| i.queue.front_behind_marks().is_some();
-    lane.flushed == Some(lane.buffers_in()) && !lane.done && !lane.inputs.iter().any(holds)
+    lane.extras.flushed == Some(lane.buffers_in()) && !lane.done && !lane.inputs.iter().any(holds)
 }
 
 /// PAUSED to READY: gates first, then children, then what was in flight goes home; then all that the

@@ -152,7 +152,7 @@ pub(super) fn to_playing(world: &mut World, id: PipelineId, pipeline: Entity) {
             }
             // What a live source did not give while it was paused is missing.
             if l.live {
-                l.gap = paused_at.map(|at| tick - at.0);
+                l.extras.make().gap = paused_at.map(|at| tick - at.0);
             }
             p.touch(lane as u32);
         }

@@ -63,10 +63,10 @@ fn wake_feeders(p: &mut PipelineFabric, lane: u32) {
 
 /// Makes as many sets as there is room for. If there is none to process, how the lane stands.
 fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
-    let mut sync = l.sync.take()?;
+    let mut sync = l.extras.made()?.sync.take()?;
     let mut room = l.outputs.iter().map(|o| o.room).min().unwrap_or(1) as usize;
     if l.pool.is_some() {
-        room = room.min(l.granted.len());
+        room = room.min(l.extras.granted.len());
     }
     let mut waits_for = None;
     // No set is made beyond one that waits for a change to take effect.
@@ -95,7 +95,7 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
         }
     }
     let nothing = sync.sets.is_empty() && !sync.finished;
-    l.sync = Some(sync);
+    l.extras.make().sync = Some(sync);
     if l.event_due().is_some() {
         return None;
     }
@@ -158,8 +158,10 @@ fn refuse(sync: &mut Synchroniser, l: &mut Lane, error: SyncError) {
 
 /// Lends the memory of the leading frames that nobody else holds; that of a view is another's.
 fn borrow(l: &mut Lane, buffers: &mut BufferTable) {
-    let Some(sync) = &l.sync else { return };
-    for set in &sync.sets {
+    let Some(extra) = l.extras.made() else {
+        return;
+    };
+    for set in extra.sync.iter().flat_map(|s| &s.sets) {
         let Some(buffer) = set.frames.first().copied().flatten() else {
             continue;
         };
@@ -168,7 +170,7 @@ fn borrow(l: &mut Lane, buffers: &mut BufferTable) {
             continue;
         }
         if let Some(memory) = buffers.memory[i].take() {
-            l.borrowed.push(Granted {
+            extra.borrowed.push(Granted {
                 buffer,
                 memory,
                 meta: buffers.meta[i],
@@ -180,7 +182,10 @@ fn borrow(l: &mut Lane, buffers: &mut BufferTable) {
 /// Returns the buffers that were granted to a lane that does not run after all.
 pub(crate) fn give_back_grants(p: &mut PipelineFabric, lane: u32) {
     let l = &mut p.lanes[lane as usize];
-    while let Some(granted) = l.granted.pop_front() {
+    let Some(extra) = l.extras.made() else {
+        return;
+    };
+    while let Some(granted) = extra.granted.pop_front() {
         let i = granted.buffer.index();
         p.buffers.memory[i] = Some(granted.memory);
         // Its own pool, or the one before it; it was granted in this tick.

@@ -56,7 +56,7 @@ pub(super) fn lanes(look: &Look<'_>) -> Checked {
             let feeder = &p.lanes[input.from.0.index()];
             counters(look, l, input, &feeder.outputs[input.from.1 as usize])?;
         }
-        if let Some(sync) = &lane.sync
+        if let Some(sync) = &lane.extras.sync
             && sync.sets.len() > p.quantum as usize
         {
             let (name, sets) = (look.name(l), sync.sets.len());
@@ -76,12 +76,12 @@ pub(super) fn lanes(look: &Look<'_>) -> Checked {
 /// What of a lane lives for one tick, and is still there.
 fn left_over(lane: &Lane) -> Option<&'static str> {
     let lists = [
-        (lane.granted.is_empty(), "buffers that were granted"),
-        (lane.borrowed.is_empty(), "memory that was lent"),
-        (lane.published.is_empty(), "buffers that it filled"),
+        (lane.extras.granted.is_empty(), "buffers that were granted"),
+        (lane.extras.borrowed.is_empty(), "memory that was lent"),
+        (lane.extras.published.is_empty(), "buffers that it filled"),
         (lane.released.is_empty(), "references that it let go"),
-        (lane.retained.is_empty(), "references that it added"),
-        (lane.posted.is_empty(), "lines for the bus"),
+        (lane.extras.retained.is_empty(), "references that it added"),
+        (lane.extras.posted.is_empty(), "lines for the bus"),
     ];
     let staged = lane.outputs.iter().any(|o| !o.staged.is_empty());
     let left = lists.into_iter().find(|(empty, _)| !empty);
@@ -92,11 +92,14 @@ fn left_over(lane: &Lane) -> Option<&'static str> {
 /// What a lane still holds.
 fn still_held(lane: &Lane) -> Option<&'static str> {
     let queued = |i: &Input| i.queue.iter().any(|item| item.as_buffer().is_some());
-    let sync = lane.sync.as_ref();
+    let sync = lane.extras.sync.as_ref();
     let held = [
         (lane.inputs.iter().any(queued), "buffers in its queues"),
-        (!lane.kept.is_empty(), "buffers that it keeps"),
-        (!lane.filling.is_empty(), "a buffer that it put aside"),
+        (!lane.extras.kept.is_empty(), "buffers that it keeps"),
+        (
+            !lane.extras.filling.is_empty(),
+            "a buffer that it put aside",
+        ),
         (
             sync.is_some_and(|s| s.held().next().is_some() || !s.sets.is_empty()),
             "frames to show",

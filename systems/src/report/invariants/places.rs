@@ -11,13 +11,13 @@ fn each_place(lane: &Lane, mut f: impl FnMut(BufferId) -> Checked) -> Checked {
             f(buffer)?;
         }
     }
-    for kept in &lane.kept {
+    for kept in &lane.extras.kept {
         f(kept.buffer)?;
     }
-    for filling in &lane.filling {
+    for filling in &lane.extras.filling {
         f(filling.buffer)?;
     }
-    if let Some(sync) = &lane.sync {
+    if let Some(sync) = &lane.extras.sync {
         for buffer in sync.held() {
             f(buffer)?;
         }
@@ -46,7 +46,7 @@ pub(super) fn places(look: &Look<'_>, scratch: &mut Scratch) -> Checked {
             places[i] += 1;
             Ok(())
         })?;
-        for filling in &lane.filling {
+        for filling in &lane.extras.filling {
             aside[filling.buffer.index()] = true;
         }
     }
