@@ -247,6 +247,41 @@ fn latency_of_a_live_source_is_added_and_reported() {
 }
 
 #[test]
+fn what_elements_hold_back_counts_as_latency() {
+    let caps = "video/x-raw,format=I420,width=16,height=16,framerate=25/1";
+    let live = format!("videotestsrc is-live=true num-buffers=20 ! {caps}");
+    for (behind, frames) in [
+        ("hold buffers=3 !", 3),
+        ("hold buffers=3 declared=false !", 0),
+        ("work time=40ms !", 1),
+        ("delay buffers=2 !", 2),
+        ("videorate ! video/x-raw,framerate=50/1 !", 1),
+        (
+            "hold buffers=2 ! videorate ! video/x-raw,framerate=10/1 !",
+            3,
+        ),
+        ("join !", 0),
+    ] {
+        let report = run(&format!("{live} ! {behind} fakesink sync=true"));
+        let timing = report.sinks[0].timing.as_ref().expect("it keeps time");
+        assert_eq!(timing.latency, (1 + frames) * 40 * MS, "{behind}");
+        // What does not say what it holds is what makes a sink late.
+        let late = if behind.contains("declared") { 18 } else { 0 };
+        assert_eq!(timing.late, late, "{behind}");
+    }
+    for meet in ["join", "overlay"] {
+        let report = run(&format!(
+            "{meet} name=m ! fakesink sync=true {live} ! m. \
+             videotestsrc is-live=true num-buffers=8 ! {} ! m.",
+            caps.replace("25/1", "10/1")
+        ));
+        let timing = report.sinks[0].timing.as_ref().expect("it keeps time");
+        assert_eq!(timing.latency, 200 * MS, "{meet}: its frame, and the next");
+        assert_eq!(timing.late, 0, "{meet}");
+    }
+}
+
+#[test]
 fn a_flushing_seek_begins_running_time_anew() {
     let mut engine = engine();
     let p = launch(

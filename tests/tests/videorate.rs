@@ -82,6 +82,22 @@ fn what_is_missing_in_between_is_filled() {
 }
 
 #[test]
+fn over_a_long_gap_nothing_is_repeated() {
+    // 160 ms between the second and the third.
+    let rated = |most: i64| {
+        let rate = format!("max-duplication-time={most}");
+        rated("stamps=0..1,5..6", "25/1", &rate, "25/1")
+    };
+    let report = rated(159_999_999);
+    assert_eq!(times(&report, "out"), known([0, 1, 5, 6]));
+    assert_eq!(shown(&report), [0, 1, 2, 3]);
+    assert!(tally(&report, "rate").is_empty());
+    let report = rated(160_000_000);
+    assert_eq!(shown(&report), [0, 1, 1, 1, 2, 2, 3]);
+    assert_eq!(tally(&report, "rate"), told(&[("rate", "duplicated", 3)]));
+}
+
+#[test]
 fn before_the_first_frame() {
     let report = rated("stamps=3..4", "25/1", "", "25/1");
     assert_eq!(times(&report, "out"), known(0..5));

@@ -9,7 +9,7 @@ use tickpipe_components::event::Event;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::id::BufferId;
 use tickpipe_components::seek::{Answer, Query, Seek};
-use tickpipe_components::time::{Segment, TimeBase};
+use tickpipe_components::time::{Rounding, Segment, TimeBase};
 
 /// The caps agreed for an element's linked pads, by pad number.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,25 @@ impl PadCapsOf {
     /// The structure of a source pad, unless that pad has ANY.
     pub fn source(&self, index: usize) -> Option<&Structure> {
         self.sources.get(index)?.structures().first()
+    }
+
+    /// How long so many frames of a sink pad take, in nanoseconds, rounded up; 0 where its caps
+    /// give no rate.
+    pub fn frames_last(&self, sink: usize, frames: u32) -> i64 {
+        let rate = self.sink(sink).and_then(|s| s.fraction("framerate"));
+        let frame = rate.and_then(|r| TimeBase::of_rate(r.num(), r.den()));
+        let long =
+            frame.and_then(|f| f.convert(frames.into(), TimeBase::NANOSECONDS, Rounding::Up));
+        long.unwrap_or_default()
+    }
+
+    /// The longest frame of some sink pads, as [`PadCapsOf::frames_last`] gives it: how long who
+    /// compares them may wait for one.
+    pub fn longest_frame(&self, sinks: core::ops::Range<usize>) -> i64 {
+        sinks
+            .map(|pad| self.frames_last(pad, 1))
+            .max()
+            .unwrap_or_default()
     }
 }
 

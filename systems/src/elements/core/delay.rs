@@ -14,7 +14,6 @@ use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fabric::Latency;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::property::{PropertyKind, PropertyValue, TextForm};
-use tickpipe_components::time::{Rounding, TimeBase};
 
 /// Settings of `delay`.
 #[derive(Component, Clone, Debug)]
@@ -92,17 +91,7 @@ impl Element for Delay {
     }
 
     fn latency(&self, pads: &PadCapsOf) -> Latency {
-        let rate = pads.sink(0).and_then(|s| s.fraction("framerate"));
-        let frame = rate.and_then(|r| TimeBase::of_rate(r.num(), r.den()));
-        let of_buffers = frame.and_then(|frame| {
-            frame.convert(self.buffers.into(), TimeBase::NANOSECONDS, Rounding::Up)
-        });
-        let min = self.time.max(of_buffers.unwrap_or_default());
-        Latency {
-            min,
-            max: Some(min),
-            ..Latency::default()
-        }
+        Latency::of(self.time.max(pads.frames_last(0, self.buffers)))
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {

@@ -4,10 +4,11 @@
 //!
 //! `tickpipe plan 'videotestsrc max-buffers=8 ! hold buffers=4 ! fakesink'`
 
-use crate::element::{Element, Flow, PadAt, PadTemplate, Process, Property, Work};
+use crate::element::{Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fabric::Latency;
 use tickpipe_components::fault::ElementError;
 
 /// Settings of `hold`.
@@ -62,6 +63,11 @@ impl Element for Hold {
 
     fn retains(&self, _pad: PadAt) -> u32 {
         if self.declared { self.buffers } else { 0 }
+    }
+
+    /// One that does not declare what it holds does not declare how long either.
+    fn latency(&self, pads: &PadCapsOf) -> Latency {
+        Latency::of(pads.frames_last(0, self.retains(PadAt::sink(0))))
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {

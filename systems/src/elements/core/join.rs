@@ -8,12 +8,13 @@
 //!
 //! `tickpipe launch 'join name=mux ! fakesink videotestsrc num-buffers=9 ! mux. videotestsrc num-buffers=5 ! mux.'`
 
-use crate::element::{Element, Flow, PadTemplate, Process, Waits, Work};
+use crate::element::{Element, Flow, PadCapsOf, PadTemplate, Process, Waits, Work};
 use bevy_ecs::component::Component;
 use core::cmp::Ordering;
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::fabric::Latency;
 use tickpipe_components::fault::ElementError;
 
 /// Settings of `join`.
@@ -35,6 +36,14 @@ impl Element for Join {
 
     fn waits(&self) -> Waits {
         Waits::All
+    }
+
+    /// A buffer may wait for the next one of each other input.
+    fn latency(&self, pads: &PadCapsOf) -> Latency {
+        match pads.sinks.len() {
+            0 | 1 => Latency::default(),
+            inputs => Latency::of(pads.longest_frame(0..inputs)),
+        }
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {

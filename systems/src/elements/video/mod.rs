@@ -3,6 +3,7 @@
 mod imagefreeze;
 mod overlay;
 pub mod pixels;
+mod rating;
 mod videoconvert;
 mod videorate;
 mod videoscale;

@@ -18,7 +18,7 @@ use core::any::Any;
 use std::sync::Arc;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::digest::StateVisitor;
-use tickpipe_components::fabric::Granted;
+use tickpipe_components::fabric::{Granted, Latency};
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::pool::PoolConfig;
@@ -120,6 +120,11 @@ impl Element for Overlay {
             _ => outputs,
         };
         Some(many.max(1).saturating_add(kept))
+    }
+
+    /// A leading frame may wait for the other's next.
+    fn latency(&self, pads: &PadCapsOf) -> Latency {
+        Latency::of(pads.frames_last(1, 1))
     }
 
     fn live(&self) -> Option<Arc<dyn Any + Send + Sync>> {
