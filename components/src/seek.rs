@@ -75,6 +75,26 @@ impl Seek {
     }
 }
 
+/// Such as `frame 20 until 30`.
+impl core::fmt::Display for Seek {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.format {
+            SeekFormat::Frames => write!(f, "frame {}", self.start)?,
+            SeekFormat::Bytes => write!(f, "byte {}", self.start)?,
+            SeekFormat::Time(base) if base == TimeBase::NANOSECONDS => {
+                write!(f, "{} ns", self.start)?;
+            }
+            SeekFormat::Time(base) => {
+                write!(f, "time {} of {}/{} s", self.start, base.num(), base.den())?;
+            }
+        }
+        match self.stop {
+            Some(stop) => write!(f, " until {stop}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Something asked about a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {

@@ -20,7 +20,7 @@ use tickpipe_systems::element::{
     ClassRef, ElementClass, Registry, RegistryError, SetOutcome, Setting,
 };
 use tickpipe_systems::negotiate::{Plug, Refusal};
-use tickpipe_systems::state::Graphs;
+use tickpipe_systems::state::{Graphs, Topology, TopologyError};
 
 /// An element of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -302,13 +302,37 @@ impl Engine {
     }
 
     /// Why the last change of a started pipeline was refused, if one was: a property, caps that
-    /// a source announced, links.
+    /// a source announced, links, a seek.
     pub fn refused(&self, pipeline: PipelineHandle) -> Option<&Refusal> {
-        self.world
-            .resource::<Graphs>()
-            .motion(pipeline.id)?
-            .refused
-            .as_ref()
+        self.refusals(pipeline).last()
+    }
+
+    /// All that was refused in the last tick in which something was, in order.
+    pub fn refusals(&self, pipeline: PipelineHandle) -> &[Refusal] {
+        let motion = self.world.resource::<Graphs>().motion(pipeline.id);
+        motion.map_or(&[], |m| &m.refused)
+    }
+
+    /// Whether a property could be set from this text, by what its element's class knows.
+    ///
+    /// # Errors
+    /// [`PropertyError`].
+    pub fn check_text(
+        &self,
+        element: ElementHandle,
+        property: &str,
+        text: &str,
+    ) -> Result<(), PropertyError> {
+        let class = self.world.get::<ClassRef>(element.0);
+        class.map_or(Ok(()), |c| c.0.check_text(property, text).map(drop))
+    }
+
+    /// Whether all pads of a pipeline that must be linked are, without a cycle.
+    ///
+    /// # Errors
+    /// [`TopologyError`] for the first that is wrong.
+    pub fn check_links(&self, pipeline: PipelineHandle) -> Result<(), TopologyError> {
+        Topology::read(&self.world, pipeline.entity).map(drop)
     }
 
     /// Sets several properties in order. The first that cannot be set is the error, and those

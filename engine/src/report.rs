@@ -2,19 +2,21 @@
 //!
 //! Times are exact: a value and its time base. Nothing in it depends on the machine.
 
+mod elements;
 mod messages;
 
+pub use elements::{ElementReport, WatchedReport};
+pub(crate) use messages::Names;
 pub use messages::{MessageReport, OccurrenceReport, TallyReport};
 
-use crate::build::{ElementHandle, PipelineHandle};
+use crate::build::PipelineHandle;
 use crate::conflict::ConflictReport;
 use crate::engine::Engine;
-use crate::stall::{StallReport, WaitReport, Waits, stall_of};
+use crate::stall::{StallReport, Waits, stall_of};
 use serde::Serialize;
 use tickpipe_components::fabric::{PipelineFabric, Progress};
-use tickpipe_components::graph::{Element, Pad, PadCaps, Place};
+use tickpipe_components::graph::{Pad, PadCaps};
 use tickpipe_components::readiness::Readiness;
-use tickpipe_components::state::State;
 use tickpipe_components::time::TimeBase;
 use tickpipe_systems::negotiate::Plug;
 use tickpipe_systems::state::{Graphs, Topology};
@@ -55,8 +57,11 @@ pub struct Report {
     /// A digest of the whole run, 16 hexadecimal digits: of every tick's state, if digests were
     /// asked for, else of the graph and what came out of it.
     pub digest: String,
-    /// Elements by id.
+    /// Elements by id, also those that were taken out while it ran.
     pub elements: Vec<ElementReport>,
+    /// How many more were taken out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub removed_left_out: u64,
     /// Links in graph order.
     pub links: Vec<LinkReport>,
     /// The element that kept the others waiting longest, of the clock's time: it limits the rate.
@@ -91,41 +96,6 @@ pub struct Report {
     pub stall: Option<StallReport>,
 }
 
-/// An element.
-#[derive(Clone, Debug, Serialize)]
-pub struct ElementReport {
-    /// Its name.
-    pub name: String,
-    /// Its class.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Its state when the run ended.
-    pub state: String,
-    /// Buffers that it took, on all pads.
-    pub buffers_in: u64,
-    /// Buffers that it passed on, over all pads.
-    pub buffers_out: u64,
-    /// Buffers that it let go without passing them on or, where it synchronises inputs, showing
-    /// them: those that `sync` counts per input are in it.
-    pub dropped: u64,
-    /// What happened to buffers and was told, and how often.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub occurrences: Vec<TallyReport>,
-    /// Buffers that it copied because another element held them too.
-    pub copied: u64,
-    /// Bytes of those copies.
-    pub copied_bytes: u64,
-    /// Whether it could run, or why not: `ready`, `done`, or what it waits for.
-    pub readiness: String,
-    /// Since which tick that has been so.
-    pub since: u64,
-    /// The wait, if it waits.
-    pub waits_for: Option<WaitReport>,
-    /// What passed through it, where it tells that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub watched: Option<WatchedReport>,
-}
-
 /// A link.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkReport {
@@ -153,19 +123,6 @@ impl WaitedReport {
     fn is_none(&self) -> bool {
         *self == WaitedReport::default()
     }
-}
-
-/// What passed through an element that tells of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WatchedReport {
-    /// Buffers.
-    pub buffers: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Events.
-    pub events: u64,
-    /// What came last, a line each, oldest first.
-    pub last: Vec<String>,
 }
 
 /// A pool.
@@ -237,7 +194,7 @@ pub struct SyncReport {
 pub struct SinkReport {
     /// Its name.
     pub name: String,
-    /// Buffers that it took.
+    /// Buffers that it took: its element's `buffers_in`.
     pub buffers: u64,
     /// Whether its end came.
     pub eos: bool,
@@ -342,6 +299,7 @@ impl Engine {
             ticks: self.fabric(pipeline).map_or(0, |p| p.tick),
             digest: String::new(),
             elements: self.element_reports(pipeline),
+            removed_left_out: 0,
             links: Vec::new(),
             limited_by: None,
             pools: Vec::new(),
@@ -385,59 +343,6 @@ impl Engine {
                 })
                 .collect(),
         })
-    }
-
-    fn element_reports(&self, pipeline: PipelineHandle) -> Vec<ElementReport> {
-        let lane = |entity| {
-            let place = self.world.get::<Place>(entity)?;
-            self.fabric(pipeline)?.lanes.get(place.lane.index())
-        };
-        let graphs = self.world.resource::<Graphs>();
-        let running = graphs.running(pipeline.id).zip(self.fabric(pipeline));
-        let waits = running.map(|(topology, p)| Waits::new(&self.world, topology, p));
-        let wait = |entity| {
-            let place = self.world.get::<Place>(entity)?;
-            waits.as_ref()?.wait_of(place.lane.index())
-        };
-        let of = |ElementHandle(entity): ElementHandle| {
-            let info = self.world.get::<Element>(entity);
-            let state = self.world.get::<State>(entity).copied().unwrap_or_default();
-            let lane = lane(entity);
-            ElementReport {
-                name: info.map_or_else(String::new, |e| e.name.clone()),
-                kind: info.map_or_else(String::new, |e| e.kind.to_owned()),
-                state: state.name().to_owned(),
-                buffers_in: lane.map_or(0, |l| l.buffers_in()),
-                buffers_out: lane.map_or(0, |l| l.buffers_out()),
-                dropped: lane.map_or(0, |l| l.dropped_in_all()),
-                occurrences: lane
-                    .iter()
-                    .flat_map(|l| l.extras.tally.iter())
-                    .map(|(reason, deed, count)| TallyReport {
-                        reason: reason.name(),
-                        deed: deed.name(),
-                        count,
-                    })
-                    .collect(),
-                copied: lane.map_or(0, |l| l.extras.copied.0),
-                copied_bytes: lane.map_or(0, |l| l.extras.copied.1),
-                readiness: lane
-                    .map_or(Readiness::Held, |l| l.readiness)
-                    .name()
-                    .to_owned(),
-                since: lane.map_or(0, |l| l.since),
-                waits_for: wait(entity),
-                watched: lane
-                    .and_then(|l| l.extras.watched.as_deref())
-                    .map(|w| WatchedReport {
-                        buffers: w.buffers,
-                        bytes: w.bytes,
-                        events: w.events,
-                        last: w.last().map(ToString::to_string).collect(),
-                    }),
-            }
-        };
-        self.elements(pipeline).into_iter().map(of).collect()
     }
 
     fn fill(&self, report: &mut Report, topology: &Topology, p: &PipelineFabric) {
@@ -510,31 +415,14 @@ impl Engine {
                 });
             }
             if lane.is_sink() {
-                let frames = lane.extras.frames.iter().flatten();
-                let first = lane.extras.frames.iter().flatten().next();
-                let unit = first.map_or(TimeBase::default(), |f| f.time_base);
-                report.sinks.push(SinkReport {
-                    name: node.name.clone(),
-                    buffers: lane.buffers_in(),
-                    eos: lane.inputs.iter().all(|i| i.eos),
-                    time_base: base(unit),
-                    timing: lane.extras.timing.as_ref().filter(|_| lane.timed).map(|t| {
-                        TimingReport {
-                            late: t.late,
-                            max_late: t.max_late,
-                            latency: t.latency,
-                        }
-                    }),
-                    frames: frames
-                        .map(|f| FrameReport {
-                            pts: f.pts,
-                            hash: format!("{:016x}", f.hash),
-                            time_base: (f.time_base != unit).then(|| base(f.time_base)),
-                        })
-                        .collect(),
-                });
+                let ended = lane.inputs.iter().all(|i| i.eos);
+                report.sinks.push(elements::sink(&node.name, lane, ended));
             }
         }
+        let left = p.left.told.iter().filter(|l| l.lane.is_sink());
+        let left = left.map(|l| elements::sink(&l.name, &l.lane, l.ended));
+        report.sinks.extend(left);
+        report.removed_left_out = p.left.left_out;
         if p.progress == Progress::Stalled {
             report.stall = Some(stall_of(&Waits::new(&self.world, topology, p)));
         }

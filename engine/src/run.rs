@@ -2,7 +2,7 @@
 
 use crate::build::{ElementHandle, PipelineHandle};
 use crate::engine::Engine;
-use crate::report::{Report, Verdict};
+use crate::report::{Names, Report, Verdict};
 use core::ops::Range;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -43,6 +43,17 @@ pub trait Script {
 
     /// Whether nothing more is to be done. Before that a run that could end goes on.
     fn is_over(&self) -> bool;
+
+    /// Called after each tick.
+    fn after(&mut self, engine: &Engine, pipeline: PipelineHandle) {
+        let _ = (engine, pipeline);
+    }
+
+    /// The tick before which something is to be done next, if that is known: ticks before it that
+    /// would change nothing are then counted and not run.
+    fn next(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl Script for () {
@@ -55,7 +66,7 @@ impl Script for () {
 
 /// No message of the kind waited for can come.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error("the pipeline is {state} ({progress:?}) and nothing more happens in it")]
+#[error("the pipeline is {state} ({}) and nothing more happens in it", .progress.name())]
 pub struct WaitError {
     /// The pipeline's state.
     pub state: State,
@@ -186,6 +197,7 @@ impl Engine {
         while self.next_message(pipeline, MessageMask::all()).is_some() {}
         self.set_state(pipeline, State::Playing);
         let mut messages = Vec::new();
+        let mut names = Names::new();
         let mut stopped: Option<Report> = None;
         let verdict = self.on_threads(|engine| {
             loop {
@@ -195,7 +207,10 @@ impl Engine {
                 if engine.asked_for(pipeline) == State::Ready {
                     stopped = match engine.state(pipeline) {
                         State::Ready => stopped.take(),
-                        _ => Some(engine.report(pipeline)),
+                        _ => {
+                            engine.add_names(pipeline, &mut names);
+                            Some(engine.report(pipeline))
+                        }
                     };
                 }
                 engine.step(pipeline);
@@ -205,6 +220,12 @@ impl Engine {
                 }
                 if let Some(p) = engine.fabric(pipeline) {
                     observer.tick(p);
+                }
+                script.after(engine, pipeline);
+                if !script.is_over()
+                    && let Some(next) = script.next()
+                {
+                    engine.skip_to(pipeline, next.min(options.max_ticks.unwrap_or(next)));
                 }
                 let tick = engine.fabric(pipeline).map_or(0, |p| p.tick);
                 if engine.fabric(pipeline).is_some_and(|p| p.change_failed) {
@@ -235,6 +256,7 @@ impl Engine {
             State::Ready => stopped.unwrap_or_else(|| self.report(pipeline)),
             _ => self.report(pipeline),
         };
+        self.add_names(pipeline, &mut names);
         self.set_state(pipeline, State::Ready);
         let _ = self.wait_for_state(pipeline, State::Ready);
         let before = messages.len();
@@ -246,8 +268,19 @@ impl Engine {
             Verdict::Done if messages[before..].iter().any(failed) => Verdict::Failed,
             other => other,
         };
-        report.add_messages(self, pipeline, &messages);
+        report.add_messages(&names, &messages);
         report
+    }
+
+    /// Counts the ticks before another one, if they would change nothing.
+    fn skip_to(&mut self, pipeline: PipelineHandle, tick: u64) {
+        let failed = |p: &PipelineFabric| p.change_failed || p.progress == Progress::Failed;
+        if !self.at_rest(pipeline) || self.fabric(pipeline).is_none_or(failed) {
+            return;
+        }
+        if let Some(p) = self.fabric_mut(pipeline) {
+            p.tick = p.tick.max(tick);
+        }
     }
 
     /// Ends a run in which nothing moves and a device is awaited: here is nobody who could serve

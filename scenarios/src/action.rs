@@ -1,6 +1,5 @@
 //! What is done to a graph while it runs, and how a file says it: one `[[action]]` table each.
 
-use crate::check::{Miss, Missed};
 use crate::error::{Bad, ScenarioErrorKind as Kind};
 use crate::reader::{Field, Reader};
 use crate::source::Place;
@@ -9,9 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tickpipe::components::event::{Custom, Event};
 use tickpipe::components::time::TimeBase;
-use tickpipe::{
-    ElementHandle, Engine, Flush, PipelineHandle, Removal, Script, Seek, SeekFormat, State,
-};
+use tickpipe::{Flush, Removal, Seek, SeekFormat, State};
 
 /// Something that is done before a tick.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +66,8 @@ pub struct Action {
     pub place: Place,
     /// The elements that it names: key, place and name.
     pub(crate) names: Vec<(String, Range<usize>, String)>,
+    /// Of a property that it sets, the key of the table and where name and value stand.
+    pub(crate) setting: Option<(String, [Range<usize>; 2])>,
 }
 
 const DEEDS: [&str; 8] = [
@@ -79,6 +78,7 @@ const DEEDS: [&str; 8] = [
 pub(crate) fn read(mut table: Reader<'_>, place: Place) -> Result<Action, Bad> {
     let at = table.need("at")?.number(0, i64::MAX as u64)?;
     let mut names = Vec::new();
+    let mut setting = None;
     let mut found: Option<(&'static str, Deed)> = None;
     for name in DEEDS {
         let Some(field) = table.get(name) else {
@@ -90,6 +90,9 @@ pub(crate) fn read(mut table: Reader<'_>, place: Place) -> Result<Action, Bad> {
         }
         let behind = table.get_if(name == "flush", "element");
         found = Some((name, deed(name, &field, behind.as_ref(), &mut names)?));
+        if name == "set" {
+            setting = Some(places(&field)?);
+        }
     }
     let Some((_, deed)) = found else {
         let kind = Kind::NothingDone {
@@ -104,7 +107,15 @@ pub(crate) fn read(mut table: Reader<'_>, place: Place) -> Result<Action, Bad> {
         deed,
         place,
         names,
+        setting,
     })
+}
+
+/// Where a table that sets a property has name and value.
+fn places(field: &Field<'_>) -> Result<(String, [Range<usize>; 2]), Bad> {
+    let mut table = field.table()?;
+    let places = [table.need("property")?.span(), table.need("value")?.span()];
+    Ok((field.key.clone(), places))
 }
 
 type Names = Vec<(String, Range<usize>, String)>;
@@ -208,101 +219,35 @@ fn seek(mut table: Reader<'_>) -> Result<Seek, Bad> {
         ("time", SeekFormat::Time(TimeBase::NANOSECONDS)),
     ];
     let most = i64::MAX as u64;
-    let mut found = None;
+    let mut found: Option<(&'static str, SeekFormat, u64)> = None;
     for (name, format) in formats {
-        if let Some(field) = table.get(name) {
-            found = Some((format, field.number(0, most)? as i64));
+        let Some(field) = table.get(name) else {
+            continue;
+        };
+        if let Some((first, ..)) = found {
+            let key = field.key.clone();
+            return Err(Bad::new(Kind::TwoSubjects { key, first }, field.key_span));
         }
+        found = Some((name, format, field.number(0, most)?));
     }
-    let Some((format, start)) = found else {
-        let key = table.key("frame");
-        return Err(Bad::new(Kind::Missing { key }, table.span()));
+    let Some((_, format, start)) = found else {
+        let kind = Kind::Nowhere {
+            table: table.path().to_owned(),
+            known: formats.map(|f| f.0).to_vec(),
+        };
+        return Err(Bad::new(kind, table.span()));
     };
-    let stop = table.get("stop").map(|f| f.number(0, most)).transpose()?;
+    // It cannot end before it starts.
+    let stop = table
+        .get("stop")
+        .map(|f| f.number(start, most))
+        .transpose()?;
     let flush = table.get("flush").map_or(Ok(true), |f| f.boolean())?;
     table.finish()?;
     Ok(Seek {
         format,
         stop: stop.map(|stop| stop as i64),
         flush,
-        ..Seek::frame(start)
+        ..Seek::frame(start as i64)
     })
-}
-
-/// The actions of a scenario on their way, in order of their ticks and of the file.
-pub(crate) struct Acting {
-    left: Vec<Action>,
-    /// By name, as they were before anything ran.
-    elements: BTreeMap<String, ElementHandle>,
-    /// What could not be done.
-    pub failed: Vec<Missed>,
-}
-
-impl Acting {
-    pub fn new(engine: &Engine, pipeline: PipelineHandle, actions: &[Action]) -> Acting {
-        let mut left = actions.to_vec();
-        left.sort_by_key(|a| a.at);
-        left.reverse();
-        let elements = engine.elements(pipeline).into_iter();
-        Acting {
-            left,
-            elements: elements.map(|e| (engine.name(e), e)).collect(),
-            failed: Vec::new(),
-        }
-    }
-
-    fn act(
-        &self,
-        engine: &mut Engine,
-        pipeline: PipelineHandle,
-        deed: &Deed,
-    ) -> Result<(), Box<dyn std::error::Error>> {
-        let of = |name: &String| {
-            let element = self.elements.get(name).copied();
-            element.ok_or_else(|| format!("there is no element {name}"))
-        };
-        match deed {
-            Deed::State(state) => engine.set_state(pipeline, *state),
-            Deed::Seek(seek) => engine.seek(pipeline, *seek)?,
-            Deed::Flush(flush, behind) => {
-                let behind = behind.as_ref().map(of).transpose()?;
-                engine.flush(pipeline, behind, *flush);
-            }
-            Deed::Set {
-                element,
-                property,
-                value,
-            } => {
-                engine.set_text(of(element)?, property, value)?;
-            }
-            Deed::Unlink { from, to } => engine.unlink(of(from)?, of(to)?)?,
-            Deed::Link { from, to } => engine.link(of(from)?, of(to)?)?,
-            Deed::Remove(element, removal) => engine.remove(pipeline, of(element)?, *removal)?,
-            Deed::Send {
-                element,
-                event,
-                upstream,
-            } => engine.send_event(pipeline, of(element)?, event.clone(), *upstream),
-        }
-        Ok(())
-    }
-}
-
-impl Script for Acting {
-    fn before(&mut self, engine: &mut Engine, pipeline: PipelineHandle, tick: u64) {
-        while let Some(action) = self.left.pop_if(|a| a.at <= tick) {
-            if let Err(error) = self.act(engine, pipeline, &action.deed) {
-                self.failed.push(Missed {
-                    place: action.place,
-                    what: Miss::NotDone {
-                        why: error.to_string(),
-                    },
-                });
-            }
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.left.is_empty()
-    }
 }

@@ -7,6 +7,7 @@ use thiserror::Error;
 use tickpipe::LaunchGraphError;
 use tickpipe::components::caps::CapsParseError;
 use tickpipe::components::limits::LimitError;
+use tickpipe::components::property::PropertyError;
 use tickpipe::launch::{self, Span};
 
 /// The reason for which a scenario file is refused.
@@ -122,6 +123,22 @@ pub enum ScenarioErrorKind {
         table: String,
         /// What can be done.
         known: Vec<&'static str>,
+    },
+    /// A seek that does not say where to.
+    #[error("`{table}` does not say where to; it needs one of: {}", .known.join(", "))]
+    Nowhere {
+        /// The table, such as `action[0].seek`.
+        table: String,
+        /// How that can be said.
+        known: Vec<&'static str>,
+    },
+    /// A property that an element does not have, or a value that it does not take.
+    #[error("`{key}`: {error}")]
+    Property {
+        /// The table, such as `action[0].set`.
+        key: String,
+        /// Why.
+        error: PropertyError,
     },
     /// An expectation with two subjects.
     #[error("`{key}` does not go with `{first}`: a table is about one thing")]
@@ -263,6 +280,14 @@ impl ScenarioError {
             } => Some(format!("did you mean `{closest}`?")),
             K::NoElement {
                 closest: Some(closest),
+                ..
+            } => Some(format!("did you mean `{closest}`?")),
+            K::Property {
+                error:
+                    PropertyError::Unknown {
+                        closest: Some(closest),
+                        ..
+                    },
                 ..
             } => Some(format!("did you mean `{closest}`?")),
             K::NoElement { .. } => {

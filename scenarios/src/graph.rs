@@ -1,6 +1,7 @@
 //! Building a scenario's graph, checking that what is expected can be there, and running it.
 
-use crate::action::{Acting, Action};
+use crate::acting::Acting;
+use crate::action::{Action, Deed};
 use crate::check::{Missed, check};
 use crate::error::{Bad, ScenarioError, ScenarioErrorKind as Kind};
 use crate::expect::{Expectation, Expected};
@@ -9,6 +10,7 @@ use core::ops::Range;
 use thiserror::Error;
 use tickpipe::components::graph::{Direction, Element, Link, Pad, PadLink, Pads};
 use tickpipe::components::limits::LimitError;
+use tickpipe::components::property::PropertyError;
 use tickpipe::launch::closest;
 use tickpipe::systems::element::{ClassRef, Flow};
 use tickpipe::{
@@ -119,6 +121,7 @@ impl Scenario {
                 let found = graph.element(name, key, span);
                 found.map_err(|bad| bad.at(&self.source))?;
             }
+            graph.can_set(action).map_err(|bad| bad.at(&self.source))?;
         }
         if let Some(order) = self.settings().down_order {
             engine.set_down_order(pipeline, order);
@@ -308,6 +311,33 @@ impl Graph<'_> {
             closest: nearest.map(str::to_owned),
         };
         Err(Bad::new(kind, span.clone()))
+    }
+
+    /// Checks that the property that an action sets is there, and takes the value.
+    fn can_set(&self, action: &Action) -> Result<(), Bad> {
+        let (
+            Some((key, [name, value_at])),
+            Deed::Set {
+                element,
+                property,
+                value,
+            },
+        ) = (&action.setting, &action.deed)
+        else {
+            return Ok(());
+        };
+        let Some(element) = self.engine.element(self.pipeline, element) else {
+            return Ok(());
+        };
+        let checked = self.engine.check_text(element, property, value);
+        checked.map_err(|error| {
+            let span = match error {
+                PropertyError::Unknown { .. } => name,
+                _ => value_at,
+            };
+            let key = key.clone();
+            Bad::new(Kind::Property { key, error }, span.clone())
+        })
     }
 
     fn class(&self, element: ElementHandle) -> &'static str {

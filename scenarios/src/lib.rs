@@ -26,9 +26,11 @@
 //! of what is wrong in it, before anything runs: [`ScenarioError`].
 //!
 //! - `source`: the file's text and places in it; `reader`: TOML tables, key by key; `scenario`:
-//!   the settings; `action`: what is done while it runs; `expect`: the expectations; `variables`: `${dir}`; `graph`: building, and
+//!   the settings; `action`: what is done while it runs, and `acting`: doing it;
+//!   `expect`: the expectations; `variables`: `${dir}`; `graph`: building, and
 //!   whether what is expected can be there; `check`: comparing with a report; `error`.
 
+mod acting;
 mod action;
 mod check;
 mod error;

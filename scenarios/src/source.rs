@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub(crate) struct Source {
     pub name: Arc<str>,
     pub text: Arc<str>,
+    /// The first byte of each line.
+    lines: Arc<[usize]>,
 }
 
 /// A place in a file.
@@ -29,9 +31,12 @@ impl core::fmt::Display for Place {
 
 impl Source {
     pub fn new(name: &str, text: &str) -> Source {
+        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let lines = core::iter::once(0).chain(breaks.map(|(at, _)| at + 1));
         Source {
             name: name.into(),
             text: text.into(),
+            lines: lines.collect(),
         }
     }
 
@@ -41,12 +46,12 @@ impl Source {
         while !self.text.is_char_boundary(at) {
             at -= 1;
         }
-        let before = self.text.get(..at).unwrap_or("");
-        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
-        let in_line = before.get(line_start..).unwrap_or("");
+        let line = self.lines.partition_point(|&start| start <= at).max(1);
+        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        let in_line = self.text.get(start..at).unwrap_or("");
         Place {
             file: Arc::clone(&self.name),
-            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
+            line,
             column: in_line.chars().count() + 1,
         }
     }

@@ -444,7 +444,7 @@ fn gates() {
         Invariant::Gates,
         &["via"],
         &[],
-        "via is paused in a pipeline that is paused, and its gate is Closed",
+        "via is paused in a pipeline that is paused, and its gate is closed",
     );
     breaks(
         6,
@@ -452,7 +452,7 @@ fn gates() {
         Invariant::Gates,
         &[],
         &[],
-        "the pipeline is paused, and gates of sources are Open, of sinks Closed",
+        "the pipeline is paused, and gates of sources are open, of sinks closed",
     );
     let (mut engine, pipeline) = paused(6);
     let via = pad_of(&engine, VIA).0;
@@ -464,7 +464,7 @@ fn gates() {
     );
     assert_eq!(
         breach.text,
-        "via is playing in a pipeline that is paused, and its gate is Open"
+        "via is playing in a pipeline that is paused, and its gate is open"
     );
 }
 

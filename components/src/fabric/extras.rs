@@ -59,6 +59,9 @@ pub struct Extra {
     pub watched: Option<Box<Watched>>,
     /// Buffers that it copied because another held them, and bytes.
     pub copied: (u64, u64),
+    /// Buffers that it sent over links that are there no more, and those of them that went where
+    /// nothing was linked.
+    pub before: (u64, u64),
     /// Frames taken, where the report wants them of this sink.
     pub frames: Option<Vec<SinkFrame>>,
 }
@@ -85,6 +88,7 @@ impl Extra {
         tally: Tally::new(),
         watched: None,
         copied: (0, 0),
+        before: (0, 0),
         frames: None,
     };
 }

@@ -52,6 +52,18 @@ pub enum Gate {
     Open,
 }
 
+impl Gate {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Gate::Closed => "closed",
+            Gate::Flushing => "flushing",
+            Gate::Hold => "hold",
+            Gate::Open => "open",
+        }
+    }
+}
+
 /// The receiving end of a link.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -414,9 +426,20 @@ impl Lane {
         self.inputs.iter().map(|i| i.taken).sum()
     }
 
-    /// Buffers passed on over all pads.
+    /// Buffers passed on over all pads, also over links that are there no more.
     pub fn buffers_out(&self) -> u64 {
-        self.outputs.iter().map(|o| o.emitted).sum()
+        self.extras.before.0 + self.outputs.iter().map(|o| o.emitted).sum::<u64>()
+    }
+
+    /// Buffers that came to it and were let go before it took them, on all pads.
+    pub fn discarded(&self) -> u64 {
+        self.inputs.iter().map(|i| i.discarded).sum()
+    }
+
+    /// Buffers that stand in its queues, on all pads.
+    pub fn queued(&self) -> u64 {
+        let of = |i: &Input| i.queue.iter().filter(|i| i.as_buffer().is_some()).count();
+        self.inputs.iter().map(of).sum::<usize>() as u64
     }
 }
 

@@ -11,6 +11,7 @@ mod events;
 mod extras;
 mod findings;
 mod lane;
+mod left;
 mod marks;
 mod pools;
 mod ring;
@@ -24,6 +25,7 @@ pub use events::{Events, Signals};
 pub use extras::{Extra, Extras};
 pub use findings::{Breach, Leak, Leaks, MAX_LEAKS};
 pub use lane::{Gate, Granted, Input, Kept, Lane, Output, Posted, RoomFor, SinkFrame, Trigger};
+pub use left::{Leavers, Left, MAX_LEFT};
 pub use marks::Marks;
 pub use ring::{Item, Ring};
 pub use table::{BufferTable, Held};
@@ -50,6 +52,19 @@ pub enum Progress {
     Failed,
     /// Nobody can move and nothing is awaited.
     Stalled,
+}
+
+impl Progress {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Progress::Idle => "idle",
+            Progress::Running => "running",
+            Progress::Ended => "ended",
+            Progress::Failed => "failed",
+            Progress::Stalled => "stalled",
+        }
+    }
 }
 
 /// One pipeline's arrays.
@@ -147,6 +162,8 @@ pub struct PipelineFabric {
     pub breach: Option<Box<Breach>>,
     /// Buffers that did not come back for a long time.
     pub leaks: Leaks,
+    /// Elements that left while it ran.
+    pub left: Leavers,
 }
 
 impl PipelineFabric {

@@ -23,6 +23,7 @@ mod progress;
 mod run;
 mod summary;
 mod table;
+mod whole;
 
 pub use console::{Console, Logging};
 

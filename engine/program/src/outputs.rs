@@ -1,9 +1,10 @@
-//! Report and digest files. Opened before the run, so that a target that cannot be written is
-//! known before the work is done; what fails later is kept and told at the end.
+//! Report and digest files. Begun before the run, so that a target that cannot be written is
+//! known before the work is done; what fails later is kept and told at the end. A file is there
+//! when it is whole.
 
 use crate::failure::Failure;
-use std::fs::File;
-use std::io::{BufWriter, ErrorKind, Write};
+use crate::whole::{self, WholeFile};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tickpipe::Report;
 use tickpipe::components::fabric::PipelineFabric;
@@ -31,11 +32,11 @@ impl Target {
         }
     }
 
-    fn open(&self) -> Result<Option<BufWriter<File>>, Failure> {
+    fn open(&self) -> Result<Option<WholeFile>, Failure> {
         match self {
             Target::Stdout => Ok(None),
-            Target::File(path) => match File::create(path) {
-                Ok(file) => Ok(Some(BufWriter::with_capacity(1 << 16, file))),
+            Target::File(path) => match WholeFile::begin(path) {
+                Ok(file) => Ok(Some(file)),
                 Err(error) => Err(self.failed(error)),
             },
         }
@@ -47,7 +48,7 @@ impl Target {
             Target::Stdout => stdout
                 .write_all(text.as_bytes())
                 .and_then(|()| stdout.flush()),
-            Target::File(path) => std::fs::write(path, text),
+            Target::File(path) => whole::write(path, text),
         };
         written.map_err(|error| self.failed(error))
     }
@@ -66,20 +67,41 @@ impl Target {
 
 /// The outputs of a run.
 pub(crate) struct Outputs<'a> {
-    report: Option<(Target, Option<BufWriter<File>>)>,
+    report: Option<(Target, Option<WholeFile>)>,
     digests: Option<DigestLines<'a>>,
 }
 
 /// A line a tick.
 struct DigestLines<'a> {
     target: Target,
-    writer: Box<dyn Write + Send + 'a>,
+    writer: Lines<'a>,
     error: Option<std::io::Error>,
+}
+
+enum Lines<'a> {
+    File(WholeFile),
+    Stdout(&'a mut (dyn Write + Send)),
+}
+
+impl Lines<'_> {
+    fn to(&mut self) -> &mut dyn Write {
+        match self {
+            Lines::File(file) => file,
+            Lines::Stdout(stdout) => *stdout,
+        }
+    }
+
+    fn end(self) -> std::io::Result<()> {
+        match self {
+            Lines::File(file) => file.end(),
+            Lines::Stdout(stdout) => stdout.flush(),
+        }
+    }
 }
 
 /// What is left to write when a run is over.
 pub(crate) struct Ended {
-    report: Option<(Target, Option<BufWriter<File>>)>,
+    report: Option<(Target, Option<WholeFile>)>,
     digests: Result<(), Failure>,
 }
 
@@ -98,9 +120,9 @@ impl<'a> Outputs<'a> {
         };
         let digests = match digests {
             Some(target) => {
-                let writer: Box<dyn Write + Send + 'a> = match target.open()? {
-                    Some(file) => Box::new(file),
-                    None => Box::new(stdout),
+                let writer = match target.open()? {
+                    Some(file) => Lines::File(file),
+                    None => Lines::Stdout(stdout),
                 };
                 Some(DigestLines {
                     target,
@@ -118,7 +140,12 @@ impl<'a> Outputs<'a> {
         if let Some(lines) = &mut self.digests
             && lines.error.is_none()
         {
-            let written = writeln!(lines.writer, "{} {:016x}", pipeline.tick, pipeline.digest);
+            let written = writeln!(
+                lines.writer.to(),
+                "{} {:016x}",
+                pipeline.tick,
+                pipeline.digest
+            );
             lines.error = written.err();
         }
     }
@@ -129,7 +156,7 @@ impl<'a> Outputs<'a> {
             Some(mut lines) => {
                 let flushed = match lines.error.take() {
                     Some(error) => Err(error),
-                    None => lines.writer.flush(),
+                    None => lines.writer.end(),
                 };
                 flushed.map_err(|error| lines.target.failed(error))
             }
@@ -152,13 +179,11 @@ impl Ended {
         let written = match self.report.take() {
             Some((target, file)) => {
                 let text = report.to_json() + "\n";
-                let write = |to: &mut dyn Write| {
-                    to.write_all(text.as_bytes())?;
-                    to.flush()
-                };
                 let written = match file {
-                    Some(mut file) => write(&mut file),
-                    None => write(stdout),
+                    Some(mut file) => file.write_all(text.as_bytes()).and_then(|()| file.end()),
+                    None => stdout
+                        .write_all(text.as_bytes())
+                        .and_then(|()| stdout.flush()),
                 };
                 written.map_err(|error| target.failed(error))
             }

@@ -4,9 +4,11 @@ use super::{Report, base};
 use crate::build::PipelineHandle;
 use crate::engine::Engine;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use tickpipe_components::graph::Element;
 use tickpipe_components::id::ElementId;
 use tickpipe_components::message::{Message, MessageKind};
+use tickpipe_systems::state::Graphs;
 
 /// A message.
 #[derive(Clone, Debug, Serialize)]
@@ -57,21 +59,27 @@ pub struct TallyReport {
 /// Occurrences of one kind and element that are listed.
 const MOST_TOLD: u64 = 1000;
 
+/// Names of elements, for messages.
+pub(crate) type Names = BTreeMap<ElementId, String>;
+
+impl Engine {
+    /// Adds the names of a pipeline's elements, also of those that left while it ran.
+    pub(crate) fn add_names(&self, pipeline: PipelineHandle, names: &mut Names) {
+        let left = self.fabric(pipeline).into_iter().flat_map(|p| &p.left.told);
+        names.extend(left.map(|l| (l.lane.element, l.name.clone())));
+        let running = self.world.resource::<Graphs>().running(pipeline.id);
+        let nodes = running.into_iter().flat_map(|topology| &topology.nodes);
+        names.extend(nodes.map(|n| (n.id, n.name.clone())));
+        let members = self.elements(pipeline).into_iter();
+        let members = members.filter_map(|e| self.world.get::<Element>(e.0));
+        names.extend(members.map(|e| (e.id, e.name.clone())));
+    }
+}
+
 impl Report {
     /// Adds the run's messages, with the elements' names.
-    pub(crate) fn add_messages(
-        &mut self,
-        engine: &Engine,
-        pipeline: PipelineHandle,
-        messages: &[Message],
-    ) {
-        let names: std::collections::BTreeMap<ElementId, String> = engine
-            .elements(pipeline)
-            .into_iter()
-            .filter_map(|e| engine.world.get::<Element>(e.0))
-            .map(|e| (e.id, e.name.clone()))
-            .collect();
-        let mut told = std::collections::BTreeMap::new();
+    pub(crate) fn add_messages(&mut self, names: &Names, messages: &[Message]) {
+        let mut told = BTreeMap::new();
         for message in messages {
             let (domain, code) = match message.kind {
                 MessageKind::Error(d, c) | MessageKind::Warning(d, c) => {

@@ -48,6 +48,11 @@ fn of_chain(waits: &Waits<'_>, chain: &Chain) -> Blame {
             element: name.to_owned(),
             text: format!("{name} waits for its device, and nobody serves it"),
         },
+        What::Flush => Blame {
+            cause: Cause::Flush,
+            element: name.to_owned(),
+            text: format!("{name} is flushing, and the flush is not stopped"),
+        },
         What::Caps => Blame {
             cause: Cause::Caps,
             element: name.to_owned(),

@@ -20,6 +20,8 @@ pub(super) enum What {
     Buffer(PoolId),
     /// That its state lets it go on.
     State,
+    /// The end of a flush.
+    Flush,
     /// Caps that it announced.
     Caps,
     /// Its device.
@@ -83,6 +85,7 @@ impl<'a> Waits<'a> {
         let l = self.p.lanes.get(lane)?;
         Some(match l.readiness {
             Readiness::Ready | Readiness::Done => return None,
+            _ if l.gate == Gate::Flushing => What::Flush,
             Readiness::Input(pad) => match missing(l, pad as usize).first() {
                 Some(&pad) => What::Input(pad),
                 None => What::Nothing,
@@ -123,7 +126,7 @@ impl<'a> Waits<'a> {
                 most.map(|(&lane, _)| lane)
             }
             What::State => self.without_first,
-            What::Caps | What::Device | What::Time | What::Nothing => None,
+            What::Flush | What::Caps | What::Device | What::Time | What::Nothing => None,
         }
     }
 
@@ -174,6 +177,7 @@ impl<'a> Waits<'a> {
                 What::Room(_) => "room",
                 What::Buffer(_) => "buffer",
                 What::State => "state",
+                What::Flush => "flush",
                 What::Caps => "caps",
                 What::Device => "device",
                 What::Time => "time",
@@ -220,7 +224,7 @@ impl<'a> Waits<'a> {
                     full_by: None,
                 });
             }
-            What::Nothing | What::Caps | What::Device | What::Time => {}
+            What::Flush | What::Nothing | What::Caps | What::Device | What::Time => {}
         }
         wait
     }

@@ -35,13 +35,15 @@ pub enum Cause {
     Device,
     /// Caps were announced, and nobody answers.
     Caps,
+    /// A flush was started, and is not stopped.
+    Flush,
     /// Something else.
     Blocked,
 }
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Cause; 9] = [
+    pub const ALL: [Cause; 10] = [
         Cause::SilentSource,
         Cause::NoOutput,
         Cause::DoesNothing,
@@ -50,6 +52,7 @@ impl Cause {
         Cause::OneLeg,
         Cause::Device,
         Cause::Caps,
+        Cause::Flush,
         Cause::Blocked,
     ];
 
@@ -64,6 +67,7 @@ impl Cause {
             Cause::OneLeg => "one-leg",
             Cause::Device => "device",
             Cause::Caps => "caps",
+            Cause::Flush => "flush",
             Cause::Blocked => "blocked",
         }
     }
@@ -102,8 +106,8 @@ pub struct ChainReport {
 pub struct WaitReport {
     /// Its name.
     pub element: String,
-    /// What for: `input`, `room`, `buffer`, `state`, `caps`, `device`, `time`; `nothing` if it waits
-    /// for nothing, and says nothing.
+    /// What for: `input`, `room`, `buffer`, `state`, `flush`, `caps`, `device`, `time`; `nothing` if
+    /// it waits for nothing, and says nothing.
     pub waits_for: &'static str,
     /// The pad: its own for `input`, the receiver's for `room`.
     pub pad: Option<String>,

@@ -83,9 +83,11 @@ impl Search<'_> {
     fn all(&mut self, stall: &StallReport) -> Vec<SuggestionReport> {
         match stall.cause {
             Cause::SilentSource => return self.silent(stall),
-            Cause::DoesNothing | Cause::BuffersLost | Cause::Device | Cause::Caps => {
-                return Vec::new();
-            }
+            Cause::DoesNothing
+            | Cause::BuffersLost
+            | Cause::Device
+            | Cause::Caps
+            | Cause::Flush => return Vec::new(),
             Cause::NoOutput | Cause::PoolHeld | Cause::OneLeg | Cause::Blocked => {}
         }
         let (pools, legs) = (self.pools(stall), self.legs(stall));

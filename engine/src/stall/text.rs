@@ -105,6 +105,9 @@ impl WaitReport {
                 }
                 (Some(n), _) => format!("{element} took {n}, and does nothing since tick {since}"),
             },
+            "flush" => {
+                format!("{element} is flushing since tick {since}, and no stop follows")
+            }
             "device" => format!("{element} waits for its device since tick {since}"),
             other => format!("{element} waits for {other} since tick {since}"),
         }

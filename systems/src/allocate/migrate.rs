@@ -5,12 +5,12 @@
 use super::{change, enter, free_clock, lanes, record};
 use crate::negotiate::{Changing, Edited, Plug};
 use crate::pipelines::{WorkSlot, Works};
-use crate::state::{Edge, Graphs, Topology, fabric_of};
+use crate::state::{Edge, Graphs, Node, Topology, fabric_of};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tickpipe_components::fabric::{Gate, Input, Item, Lane, Marks, Output, PipelineFabric};
+use tickpipe_components::fabric::{Gate, Input, Item, Lane, Left, Marks, Output, PipelineFabric};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::graph::{Element, PadCaps, Pads, Place};
 use tickpipe_components::id::{LaneId, PipelineId, PoolId};
@@ -66,13 +66,21 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
             l.plug = plugged.contains(&lane);
             l.done = l.plug;
         }
+        let nowhere: Vec<bool> = p.lanes.iter().map(|l| l.plug).collect();
+        let mut ended = vec![false; now.len()];
         for (lane, _) in now.iter().enumerate().filter(|(_, n)| n.is_none()) {
+            ended[lane] = p.lanes[lane].inputs.iter().all(|i| i.eos);
             leave(&mut p, lane);
         }
         let running = core::mem::take(&mut p.lanes);
         for (lane, l) in running.into_iter().enumerate() {
-            if let Some(at) = now[lane] {
-                fresh[at] = moved(l, &mut fresh[at], (&old, lane), (&topology, at));
+            match now[lane] {
+                Some(at) => {
+                    let places = ((&old, lane), (&topology, at));
+                    fresh[at] = moved(l, &mut fresh[at], places, &nowhere);
+                }
+                None if l.plug => {}
+                None => p.left.add(gone(l, &old.nodes[lane], ended[lane], &nowhere)),
             }
         }
         end_new_outputs(&mut fresh);
@@ -157,8 +165,8 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
 fn moved(
     mut lane: Lane,
     fresh: &mut Lane,
-    (old, was): (&Topology, usize),
-    (new, is): (&Topology, usize),
+    ((old, was), (new, is)): ((&Topology, usize), (&Topology, usize)),
+    nowhere: &[bool],
 ) -> Lane {
     let (was, is) = (&old.nodes[was], &new.nodes[is]);
     let mut inputs = core::mem::take(&mut fresh.inputs);
@@ -204,17 +212,20 @@ fn moved(
         let of = |l: &&usize| old.links[**l].from.pad == from.pad;
         let before = was.outputs.iter().find(of).map(|&l| old.links[l].entity);
         let place = was.outputs.iter().position(|l| of(&l));
-        if before == Some(entity)
-            && let Some(before) = place.and_then(|at| lane.outputs.get_mut(at))
-        {
+        let Some(had) = place.and_then(|at| lane.outputs.get_mut(at)) else {
+            continue;
+        };
+        if before == Some(entity) {
             *output = Output {
-                staged: core::mem::take(&mut before.staged),
+                staged: core::mem::take(&mut had.staged),
                 link: output.link,
                 to: output.to,
-                ..*before
+                ..*had
             };
+            had.emitted = 0;
         }
     }
+    over(&mut lane, nowhere);
     lane.no_more_awaits();
     lane.inputs = inputs;
     lane.outputs = outputs;
@@ -224,6 +235,33 @@ fn moved(
     }
     lane.released.reserve(fresh.released.capacity());
     lane
+}
+
+/// What was sent over a link that is gone stays counted.
+fn over(lane: &mut Lane, nowhere: &[bool]) {
+    let (mut all, mut lost) = (0, 0);
+    for output in &mut lane.outputs {
+        let sent = core::mem::take(&mut output.emitted);
+        all += sent;
+        if nowhere.get(output.to.0.index()) == Some(&true) {
+            lost += sent;
+        }
+    }
+    if all > 0 {
+        let before = &mut lane.extras.make().before;
+        *before = (before.0 + all, before.1 + lost);
+    }
+}
+
+/// What is to be told of an element that left.
+fn gone(mut lane: Lane, node: &Node, ended: bool, nowhere: &[bool]) -> Left {
+    over(&mut lane, nowhere);
+    Left {
+        name: node.name.clone(),
+        kind: node.class.name,
+        ended,
+        lane,
+    }
 }
 
 /// What is linked behind an element that has ended gets the end at once.

@@ -4,7 +4,7 @@ pub(crate) mod flush;
 pub mod seek;
 
 use crate::element::Setting;
-use crate::negotiate::{NewLink, cut, leaving, linked, set_all};
+use crate::negotiate::{Asked, NewLink, Refusal, cut, leaving, linked, set_all, was_refused};
 use crate::pipelines::{PipelineWorks, Works};
 use crate::state::Graphs;
 use bevy_ecs::entity::Entity;
@@ -270,12 +270,14 @@ fn perform_seek(world: &mut World, id: PipelineId, seek: Seek) {
         world.resource_mut::<Graphs>().seeks.insert(id, seek);
         return;
     }
-    world.resource_scope(|world, mut works: bevy_ecs::world::Mut<'_, Works>| {
+    let refused = world.resource_scope(|world, mut works: bevy_ecs::world::Mut<'_, Works>| {
         let mut fabric = world.resource_mut::<Fabric>();
-        if let (Some(p), Some(works)) = (fabric.get_mut(id), works.pipelines.get_mut(id.index())) {
-            seek_now(p, works, &seek);
-        }
+        let (p, works) = (fabric.get_mut(id)?, works.pipelines.get_mut(id.index())?);
+        seek_now(p, works, &seek)
     });
+    if let Some(refusal) = refused {
+        was_refused(world, id, refusal);
+    }
 }
 
 /// A seek that was asked for in READY is done when the graph has started.
@@ -285,7 +287,8 @@ pub(crate) fn pending_seek(world: &mut World, id: PipelineId) {
     }
 }
 
-fn seek_now(p: &mut PipelineFabric, works: &mut PipelineWorks, seek: &Seek) {
+/// Why it is refused, if it is.
+fn seek_now(p: &mut PipelineFabric, works: &mut PipelineWorks, seek: &Seek) -> Option<Refusal> {
     match seek::plan(p, works, seek) {
         Ok(plan) => {
             seek::apply(p, works, plan);
@@ -293,6 +296,7 @@ fn seek_now(p: &mut PipelineFabric, works: &mut PipelineWorks, seek: &Seek) {
                 prerolls_anew(p);
             }
             post(p, None, MessageKind::Seeked);
+            None
         }
         Err((element, error)) => {
             tracing::warn!(tick = p.tick, "all stays as it was: {error}");
@@ -301,6 +305,12 @@ fn seek_now(p: &mut PipelineFabric, works: &mut PipelineWorks, seek: &Seek) {
                 element,
                 MessageKind::Warning(Domain::Flow, Code::Refused),
             );
+            Some(Refusal {
+                tick: p.tick,
+                of: Asked::Seek,
+                error: error.into(),
+                conflict: None,
+            })
         }
     }
 }

@@ -20,20 +20,20 @@ use tickpipe_components::time::Segment;
 #[derive(Debug, Error)]
 pub enum SeekError {
     /// The request makes no sense by itself.
-    #[error("cannot go to {start} until {stop:?} ({what})")]
+    #[error("cannot go to {seek}: {what}")]
     Range {
-        /// Where it was to go on.
-        start: i64,
-        /// Where it was to end.
-        stop: Option<i64>,
+        /// What was asked for.
+        seek: Seek,
         /// What is wrong with that.
         what: &'static str,
     },
     /// A source cannot go elsewhere.
-    #[error("{element} can only go on as it does")]
+    #[error("{element} cannot go to {seek}: it is a source that knows no seeking")]
     CannotSeek {
         /// Its name.
         element: String,
+        /// What was asked for.
+        seek: Seek,
     },
     /// An element that was asked to go to two places.
     #[error("{element} would have to go to two places at once")]
@@ -42,10 +42,12 @@ pub enum SeekError {
         element: String,
     },
     /// What an element answered.
-    #[error("{element} cannot go there: {error}")]
+    #[error("{element} cannot go to {seek}: {error}")]
     Refused {
         /// Its name.
         element: String,
+        /// What was asked of it.
+        seek: Seek,
         /// Why.
         error: ElementError,
     },
@@ -79,11 +81,7 @@ pub fn plan(
     works: &PipelineWorks,
     seek: &Seek,
 ) -> Result<SeekPlan, (Option<ElementId>, SeekError)> {
-    let range = |what| SeekError::Range {
-        start: seek.start,
-        stop: seek.stop,
-        what,
-    };
+    let range = |what| SeekError::Range { seek: *seek, what };
     if seek.start < 0 {
         return Err((None, range("it lies before the start")));
     }
@@ -113,10 +111,15 @@ pub fn plan(
         let upstream = match slot.work.plan_seek(&seek) {
             Err(error) => {
                 let element = element();
-                return bad(SeekError::Refused { element, error });
+                return bad(SeekError::Refused {
+                    element,
+                    seek,
+                    error,
+                });
             }
             Ok(Seeking::Pass) if l.inputs.is_empty() => {
-                return bad(SeekError::CannotSeek { element: element() });
+                let element = element();
+                return bad(SeekError::CannotSeek { element, seek });
             }
             Ok(Seeking::Pass) => Some(seek),
             Ok(Seeking::Here(segment)) => {

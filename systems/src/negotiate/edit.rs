@@ -5,7 +5,7 @@
 //! new links are taken away again and nothing else happened. It may touch new links, pads and
 //! elements, and starts the works of the latter; the allocate phase makes their lanes.
 
-use super::renegotiate::{No, attempt, refuse};
+use super::renegotiate::{Asked, No, attempt, refuse};
 use super::{Solution, plug};
 use crate::allocate::MemoryPlan;
 use crate::element::Work;
@@ -106,7 +106,7 @@ pub(super) fn edit(world: &mut World, running: &Topology) {
         Err(refused) => {
             edits.into_iter().for_each(|edit| take_away(world, edit));
             let element = refused.element;
-            refuse(world, id, element, refused);
+            refuse(world, id, element, Asked::Links, refused);
             // What was taken away stays so.
             plug::plug(world, running);
             match edited(world, running, &links) {

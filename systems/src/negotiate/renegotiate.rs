@@ -49,8 +49,8 @@ pub struct Motion {
     pub leaving: Vec<Entity>,
     /// Elements whose caps follow from what they read were looked for.
     looked: bool,
-    /// Why the last change was refused, if it was.
-    pub refused: Option<Refusal>,
+    /// Why changes were refused in the last tick in which some were.
+    pub refused: Vec<Refusal>,
 }
 
 impl Motion {
@@ -74,10 +74,25 @@ impl Motion {
 pub struct Refusal {
     /// When.
     pub tick: u64,
+    /// What was to change.
+    pub of: Asked,
     /// Why.
     pub error: ElementError,
     /// The pads that could not agree, if that is why.
     pub conflict: Option<Box<Failure>>,
+}
+
+/// What was to change in a running graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Properties that were set.
+    Settings,
+    /// Caps that a source announced.
+    Caps,
+    /// Links that were made.
+    Links,
+    /// Where the streams go on.
+    Seek,
 }
 
 /// An answer for a running graph, for the allocate phase.
@@ -208,7 +223,7 @@ fn properties(world: &mut World, topology: &Topology, sets: Vec<(Entity, Setting
                     .and_then(|s| world.get::<Element>(s.0))
                     .map(|e| e.id),
             };
-            refuse(world, id, element, refused);
+            refuse(world, id, element, Asked::Settings, refused);
         }
     }
 }
@@ -251,7 +266,13 @@ pub(crate) fn attempt(
 }
 
 /// Tells of a change that was refused; the run goes on as it was.
-pub(crate) fn refuse(world: &mut World, id: PipelineId, element: Option<ElementId>, refused: No) {
+pub(crate) fn refuse(
+    world: &mut World,
+    id: PipelineId,
+    element: Option<ElementId>,
+    of: Asked,
+    refused: No,
+) {
     let Some(mut p) = fabric_of(world, id) else {
         return;
     };
@@ -271,12 +292,20 @@ pub(crate) fn refuse(world: &mut World, id: PipelineId, element: Option<ElementI
         element,
         kind: MessageKind::Warning(error.domain, error.code),
     });
+    let refusal = Refusal {
+        tick,
+        of,
+        error,
+        conflict,
+    };
+    was_refused(world, id, refusal);
+}
+
+/// Keeps why a change was refused.
+pub(crate) fn was_refused(world: &mut World, id: PipelineId, refusal: Refusal) {
     if let Some(motion) = world.resource_mut::<Graphs>().motion_mut(id) {
-        motion.refused = Some(Refusal {
-            tick,
-            error,
-            conflict,
-        });
+        motion.refused.retain(|before| before.tick == refusal.tick);
+        motion.refused.push(refusal);
     }
 }
 
@@ -341,13 +370,13 @@ fn announcements(world: &mut World, topology: &Topology, wishes: Vec<Wish>) {
         {
             slot.refused = Some(error.clone());
         }
-        if let Some(motion) = world.resource_mut::<Graphs>().motion_mut(id) {
-            motion.refused = Some(Refusal {
-                tick,
-                error,
-                conflict: refused.conflict,
-            });
-        }
+        let refusal = Refusal {
+            tick,
+            of: Asked::Caps,
+            error,
+            conflict: refused.conflict,
+        };
+        was_refused(world, id, refusal);
     }
 }
 

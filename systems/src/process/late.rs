@@ -46,7 +46,7 @@ impl Run<'_> {
         let index = meta.index;
         if let Some(input) = lane.inputs.first_mut() {
             input.queue.drop_front();
-            input.taken += 1;
+            input.discarded += 1;
             input.allowed = input.allowed.saturating_sub(1);
         }
         lane.dropped += 1;

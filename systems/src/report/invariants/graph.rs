@@ -18,8 +18,9 @@ pub(super) fn gates(look: &Look<'_>) -> Checked {
     if !right {
         let state = pipeline.name();
         let text = format!(
-            "the pipeline is {state}, and gates of sources are {:?}, of sinks {:?}",
-            all.0, all.1
+            "the pipeline is {state}, and gates of sources are {}, of sinks {}",
+            all.0.name(),
+            all.1.name()
         );
         return Err(Found::new(Invariant::Gates, text));
     }
@@ -40,11 +41,11 @@ pub(super) fn gates(look: &Look<'_>) -> Checked {
         let state = state_of(node.entity);
         if !gate || state != pipeline {
             let text = format!(
-                "{} is {} in a pipeline that is {}, and its gate is {:?}",
+                "{} is {} in a pipeline that is {}, and its gate is {}",
                 node.name,
                 state.name(),
                 pipeline.name(),
-                lane.gate
+                lane.gate.name()
             );
             return Err(Found::new(Invariant::Gates, text).lane(l));
         }

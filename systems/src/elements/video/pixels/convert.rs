@@ -39,7 +39,8 @@ mod window;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ConvertError {
     /// The two sides differ in size; scaling is another element's work.
-    #[error("cannot convert {from:?} to {to:?} pixels: conversion keeps the size")]
+    #[error("cannot convert {}x{} to {}x{} pixels: conversion keeps the size",
+        .from.0, .from.1, .to.0, .to.1)]
     Size {
         /// Width and height of the source.
         from: (u32, u32),
