@@ -424,6 +424,10 @@ impl Running {
         self.engine.tick();
         let p = fabric(&self.engine, self.pipeline);
         assert!(p.breach.is_none(), "{:?}", p.breach);
+        if self.digests.len().is_multiple_of(8) {
+            acting::assert_counts_add_up(&self.engine.report(self.pipeline));
+        }
+        let p = fabric(&self.engine, self.pipeline);
         check_ends(p);
         self.digests.push(p.digest);
         let now = p.progress;

@@ -129,3 +129,28 @@ fn media_on_standard_output_stay_alone() {
     ]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "\0\0\0\0\0\0"));
 }
+
+/// It left an empty report behind.
+#[cfg(feature = "file")]
+#[test]
+fn a_run_that_is_broken_off_leaves_no_half_file() {
+    use std::io::Read;
+    let folder = Folder::new("broken-off");
+    let (digests, report) = (folder.path("digests"), folder.path("report.json"));
+    let line = "fakesrc num-buffers=-1 sizetype=fixed sizemax=4096 ! filesink location=/dev/stdout";
+    std::fs::write(&digests, "before").expect("written");
+    let arguments = ["launch", line, "--digests", &digests, "--report", &report];
+    let mut running = support::command(&arguments)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut out = running.stdout.take().expect("is piped");
+    let mut first = [1u8];
+    out.read_exact(&mut first).expect("it runs");
+    running.kill().expect("it still runs");
+    running.wait().expect("it ended");
+    assert_eq!(std::fs::read_to_string(&digests).expect("there"), "before");
+    let names = std::fs::read_dir(folder.path("")).expect("there");
+    let names: Vec<_> = names.map(|e| e.expect("there").file_name()).collect();
+    assert_eq!(names, ["digests"]);
+}

@@ -519,3 +519,14 @@ pub fn buffers(log: &[String]) -> Vec<u64> {
     let indices = log.iter().filter_map(|l| l.strip_prefix("buffer "));
     indices.filter_map(|i| i.parse().ok()).collect()
 }
+
+/// What was sent somewhere was taken, is queued, or was let go before it was taken.
+pub fn assert_counts_add_up(report: &tickpipe::Report) {
+    let sum = |of: fn(&tickpipe::ElementReport) -> u64| report.elements.iter().map(of).sum::<u64>();
+    assert_eq!(
+        sum(|e| e.buffers_out - e.unlinked),
+        sum(|e| e.buffers_in + e.queued + e.discarded),
+        "{}",
+        report.to_json()
+    );
+}
