@@ -415,7 +415,7 @@ impl Engine {
                 });
             }
             if lane.is_sink() {
-                let ended = lane.inputs.iter().all(|i| i.eos);
+                let ended = lane.has_ended();
                 report.sinks.push(elements::sink(&node.name, lane, ended));
             }
         }

@@ -62,6 +62,8 @@ pub struct Extra {
     /// Buffers that it sent over links that are there no more, and those of them that went where
     /// nothing was linked.
     pub before: (u64, u64),
+    /// A sink had its end over links that are there no more.
+    pub ended: bool,
     /// Frames taken, where the report wants them of this sink.
     pub frames: Option<Vec<SinkFrame>>,
 }
@@ -89,6 +91,7 @@ impl Extra {
         watched: None,
         copied: (0, 0),
         before: (0, 0),
+        ended: false,
         frames: None,
     };
 }

@@ -431,6 +431,11 @@ impl Lane {
         self.extras.before.0 + self.outputs.iter().map(|o| o.emitted).sum::<u64>()
     }
 
+    /// Whether the end was taken on all its pads, also over links that are there no more.
+    pub fn has_ended(&self) -> bool {
+        self.inputs.iter().all(|i| i.eos) || (self.done && self.extras.ended)
+    }
+
     /// Buffers that came to it and were let go before it took them, on all pads.
     pub fn discarded(&self) -> u64 {
         self.inputs.iter().map(|i| i.discarded).sum()

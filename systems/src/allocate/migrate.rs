@@ -69,7 +69,7 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         let nowhere: Vec<bool> = p.lanes.iter().map(|l| l.plug).collect();
         let mut ended = vec![false; now.len()];
         for (lane, _) in now.iter().enumerate().filter(|(_, n)| n.is_none()) {
-            ended[lane] = p.lanes[lane].inputs.iter().all(|i| i.eos);
+            ended[lane] = p.lanes[lane].has_ended();
             leave(&mut p, lane);
         }
         let running = core::mem::take(&mut p.lanes);
@@ -169,6 +169,7 @@ fn moved(
     nowhere: &[bool],
 ) -> Lane {
     let (was, is) = (&old.nodes[was], &new.nodes[is]);
+    let ended = lane.done && lane.is_sink() && lane.has_ended();
     let mut inputs = core::mem::take(&mut fresh.inputs);
     for (input, &link) in inputs.iter_mut().zip(&is.inputs) {
         let Edge { entity, to, .. } = new.links[link];
@@ -203,6 +204,9 @@ fn moved(
                 .count();
             moved.carried = moved.taken + queued as u64 + moved.discarded;
             moved.eos = false;
+            if ended {
+                lane.extras.make().ended = true;
+            }
         }
         *input = moved;
     }
