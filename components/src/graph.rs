@@ -92,8 +92,10 @@ pub struct Element {
 #[derive(Component, Clone, Debug, Default)]
 pub struct Pads(pub Vec<Entity>);
 
-/// Where in the fabric an element of a started graph is.
+/// Where in the fabric an element of a started graph is. It comes and goes with the run, so it lies apart:
+/// the rest of the element does not move for it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[component(storage = "SparseSet")]
 pub struct Place {
     /// Its pipeline.
     pub pipeline: PipelineId,
@@ -158,11 +160,17 @@ pub struct Link {
     pub from: Entity,
     /// The sink pad.
     pub to: Entity,
+    /// In a graph that was started, its number in the fabric.
+    pub place: Option<LinkId>,
 }
 
-/// Where in the fabric a link of a started graph is.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkPlace(pub LinkId);
+impl Link {
+    /// A link that carries nothing yet.
+    pub const fn new(from: Entity, to: Entity) -> Link {
+        let place = None;
+        Link { from, to, place }
+    }
+}
 
 /// A pool's entity: which one in the fabric it is.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]

@@ -145,7 +145,7 @@ impl Engine {
         for pad in [a, b] {
             unplug(&mut self.world, pad);
         }
-        let link = self.world.spawn(Link { from: a, to: b }).id();
+        let link = self.world.spawn(Link::new(a, b)).id();
         for pad in [a, b] {
             if let Some(mut at) = self.world.get_mut::<PadLink>(pad) {
                 at.0 = Some(link);

@@ -248,6 +248,17 @@ impl Lane {
         }
     }
 
+    /// Whether only what stands in its one queue and the room behind its one source pad say if it
+    /// runs: it has no pool, waits for nothing else, and no change or event is before it.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        let waits = self.done | self.ending | self.timed | self.device | self.again;
+        let one_of_each = self.inputs.len() == 1 && self.outputs.len() == 1;
+        let passes = self.trigger == Trigger::Any && self.room_for == RoomFor::All;
+        let open = self.gate == Gate::Open && self.changes.is_none() && self.marked == 0;
+        open && !waits && !self.extras.is_made() && self.pool.is_none() && passes && one_of_each
+    }
+
     /// The changes under way, to add to.
     pub fn changes_mut(&mut self) -> &mut Changes {
         let inputs = self.inputs.len();

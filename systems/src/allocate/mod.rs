@@ -16,7 +16,7 @@ pub use footprint::Footprint;
 pub use need::{Need, PoolError, arithmetic};
 pub use plan::{MemoryError, MemoryPlan, PoolPlan, plan_memory};
 
-use crate::element::{Buffers, PadAt};
+use crate::element::{Buffers, Flow, PadAt};
 use crate::negotiate::Solution;
 use crate::state::{Graphs, Starting, Topology, begin_paused, fail, trigger_of};
 use bevy_ecs::entity::Entity;
@@ -30,9 +30,7 @@ use tickpipe_components::fabric::{
     SinkTiming,
 };
 use tickpipe_components::fault::{Code, Domain};
-use tickpipe_components::graph::{
-    Clock, ClockMode, LinkPlace, OfPipeline, Pipeline, Place, PoolOf,
-};
+use tickpipe_components::graph::{Clock, ClockMode, Link, OfPipeline, Pipeline, Place, PoolOf};
 use tickpipe_components::id::{BufferId, LaneId, LinkId, PipelineId, PoolId};
 use tickpipe_components::limits::{Limit, Limits};
 use tickpipe_components::message::{Message, MessageKind};
@@ -245,7 +243,7 @@ fn lanes(
             let copies = (n.outputs.len() - 1) * quantum;
             lane.extras.make().retained.reserve(copies);
         }
-        if n.class.terms.flow == crate::element::Flow::Lead {
+        if n.class.terms.flow == Flow::Lead {
             let bases: SmallVec<[TimeBase; 4]> = n
                 .inputs
                 .iter()
@@ -368,9 +366,9 @@ fn enter(world: &mut World, topology: &Topology, id: PipelineId) {
         });
     }
     for (i, link) in topology.links.iter().enumerate() {
-        world
-            .entity_mut(link.entity)
-            .insert(LinkPlace(LinkId(i as u32)));
+        if let Some(mut link) = world.get_mut::<Link>(link.entity) {
+            link.place = Some(LinkId(i as u32));
+        }
     }
 }
 

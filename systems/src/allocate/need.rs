@@ -155,7 +155,7 @@ impl<'a> Reaches<'a> {
     pub(super) fn of(&mut self, node: usize) -> Vec<usize> {
         let topology = self.topology;
         let mut links = Vec::new();
-        let mut open: Vec<usize> = topology.nodes[node].outputs.clone();
+        let mut open: Vec<usize> = topology.nodes[node].outputs.to_vec();
         while let Some(link) = open.pop() {
             if core::mem::replace(&mut self.behind[link], node) == node {
                 continue;

@@ -62,7 +62,7 @@ impl Element for Nowhere {
 
 /// Takes a link away: its pads are free. Whether it was there.
 pub fn take_link(world: &mut World, link: Entity) -> bool {
-    let Some(Link { from, to }) = world.get::<Link>(link).copied() else {
+    let Some(Link { from, to, .. }) = world.get::<Link>(link).copied() else {
         return false;
     };
     for pad in [from, to] {
@@ -198,7 +198,7 @@ fn make(world: &mut World, running: &Topology, pad: Entity) {
         Direction::Source => (end, pad),
         Direction::Sink => (pad, end),
     };
-    let link = world.spawn(Link { from, to }).id();
+    let link = world.spawn(Link::new(from, to)).id();
     for pad in [from, to] {
         if let Some(mut at) = world.get_mut::<PadLink>(pad) {
             at.0 = Some(link);

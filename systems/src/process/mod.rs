@@ -13,7 +13,7 @@ use bevy_ecs::system::ResMut;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thiserror::Error;
 use tickpipe_components::fabric::{
-    BufferTable, Events, Fabric, Gate, Lane, PipelineFabric, Posted,
+    BufferTable, Events, Fabric, Gate, Lane, PipelineFabric, Posted, Trigger,
 };
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::sync::SyncError;
@@ -61,6 +61,14 @@ fn pipeline(p: &mut PipelineFabric, works: &mut PipelineWorks, parallel: bool) {
 /// The stamp that ended a synchroniser's work, once the sets before it are processed.
 #[inline]
 fn sync_error(lane: &mut Lane) -> Option<ElementError> {
+    match lane.trigger {
+        Trigger::Set => error_of_set(lane),
+        _ => None,
+    }
+}
+
+#[inline(never)]
+fn error_of_set(lane: &mut Lane) -> Option<ElementError> {
     let sync = lane
         .extras
         .made()?

@@ -6,6 +6,7 @@
 use crate::element::{ClassRef, ElementClass, PadAt, PadNames};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
@@ -28,9 +29,9 @@ pub struct Node {
     /// Its class.
     pub class: Arc<ElementClass>,
     /// The links at its linked sink pads.
-    pub inputs: Vec<usize>,
+    pub inputs: SmallVec<[usize; 2]>,
     /// The links at its linked source pads.
-    pub outputs: Vec<usize>,
+    pub outputs: SmallVec<[usize; 2]>,
     /// The names of its linked pads, where pads are made on request.
     pub names: Option<Arc<PadNames>>,
 }
@@ -240,7 +241,8 @@ impl Topology {
 
 /// All elements of a pipeline, those inside bins too.
 fn elements(world: &World, pipeline: Entity) -> Vec<Node> {
-    let mut nodes = Vec::new();
+    let count = world.get::<Members>(pipeline).map_or(0, |m| m.0.len());
+    let mut nodes = Vec::with_capacity(count);
     let mut open = vec![pipeline];
     while let Some(group) = open.pop() {
         let Some(members) = world.get::<Members>(group) else {
@@ -257,8 +259,8 @@ fn elements(world: &World, pipeline: Entity) -> Vec<Node> {
                     id: element.id,
                     name: element.name.clone(),
                     class: Arc::clone(&class.0),
-                    inputs: Vec::new(),
-                    outputs: Vec::new(),
+                    inputs: SmallVec::new(),
+                    outputs: SmallVec::new(),
                     names: None,
                 });
             }
