@@ -201,6 +201,13 @@ fn schedule(shuffle_seed: Option<u64>, checking: Checking) -> Schedule {
     for pair in Phase::ALL.windows(2) {
         schedule.configure_sets((pair[0], pair[1]).chain());
     }
+    let on_request = (
+        Phase::Command,
+        Phase::State,
+        Phase::Negotiate,
+        Phase::Allocate,
+    );
+    schedule.configure_sets(on_request.run_if(tickpipe_systems::state::is_asked));
     schedule.add_systems((
         tickpipe_systems::command::command.in_set(Phase::Command),
         tickpipe_systems::state::state.in_set(Phase::State),

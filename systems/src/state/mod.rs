@@ -13,6 +13,7 @@ mod up;
 
 pub use topology::{Edge, End, Node, Topology, TopologyError};
 
+use crate::command::Actions;
 use crate::negotiate::{Changing, Edited, Failure, Motion, Solution};
 pub use preroll::is_prerolled;
 pub(crate) use preroll::prerolled;
@@ -20,6 +21,7 @@ pub(crate) use up::{begin_paused, follow};
 
 use bevy_ecs::entity::Entity;
 use bevy_ecs::resource::Resource;
+use bevy_ecs::system::Res;
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
 use tickpipe_components::fabric::{Fabric, PipelineFabric, Progress, Trigger};
@@ -105,6 +107,18 @@ impl Graphs {
         }
         self.running[index] = Some(topology);
     }
+}
+
+/// Whether phases 1 to 4 have anything to do in this tick: something was asked for, or is under way. In most
+/// ticks nothing is, and that is seen at once for the four of them.
+pub fn is_asked(actions: Res<Actions>, graphs: Res<Graphs>, fabric: Res<Fabric>) -> bool {
+    let end = fabric.window.end.min(fabric.pipelines.len());
+    let window = fabric.window.start.min(end)..end;
+    let asks = |p: &PipelineFabric| p.attention || p.renegotiate || p.asked_state.is_some();
+    let negotiates = !graphs.starting.is_empty() || !graphs.asked.is_empty();
+    let allocates = !graphs.changing.is_empty() || !graphs.edited.is_empty();
+    let asked = !actions.queue.is_empty() || fabric.pipelines[window].iter().any(asks);
+    asked || negotiates || allocates
 }
 
 /// The state phase. It also notes for the next one which pipelines ask for other settings, caps or
