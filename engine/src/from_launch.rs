@@ -9,10 +9,12 @@ use crate::launch::{
 };
 use crate::link::LinkError;
 use bevy_ecs::entity::Entity;
+use std::collections::BTreeMap;
 use thiserror::Error;
 use tickpipe_components::graph::{Direction, Pad, PadLink, Pads};
 use tickpipe_components::property::PropertyError;
 use tickpipe_systems::element::{RegistryError, SetOutcome};
+use tickpipe_systems::negotiate::Removal;
 
 #[cfg(test)]
 mod tests;
@@ -150,7 +152,7 @@ impl Engine {
             elements.push(element);
         }
         self.set_children(&description, &elements, text, &mut warnings)?;
-        self.make_links(&description, &elements, text, &mut warnings)?;
+        self.make_links(pipeline, &description, &elements, text, &mut warnings)?;
         Ok(Launched {
             pipeline,
             description,
@@ -308,19 +310,33 @@ impl Engine {
 
     fn make_links(
         &mut self,
+        pipeline: PipelineHandle,
         description: &Description,
         elements: &[ElementHandle],
         text: &str,
         warnings: &mut Vec<String>,
     ) -> Result<(), LaunchGraphError> {
+        // A filter of a `:` that could not be linked.
+        let mut unused = None;
+        let mut numbers = funnel_numbers(description);
         for link in &description.links {
             let (from, to) = (&link.from, &link.to);
+            if unused.take() == Some(from.element) {
+                continue;
+            }
             let pad = |end: &launch::End| end.pad.as_ref().map(|p| p.name.clone());
+            let to_pad = match (pad(to), numbers.get_mut(&to.element)) {
+                (None, Some(highest)) => {
+                    *highest = highest.saturating_add(1);
+                    Some(format!("sink_{highest}"))
+                }
+                (named, _) => named,
+            };
             let made = self.link_pads(
                 elements[from.element],
                 pad(from).as_deref(),
                 elements[to.element],
-                pad(to).as_deref(),
+                to_pad.as_deref(),
             );
             if link.all && made.is_err() {
                 // It links what can be linked, and that is nothing.
@@ -330,6 +346,16 @@ impl Engine {
                     span: link.span,
                 };
                 warnings.push(launch::render_warning(text, &warning));
+                let filter = [from, to].map(|end| end.element);
+                let filter = filter.into_iter().find(|&element| {
+                    let elements = description.elements.get(element);
+                    elements.is_some_and(ElementSpec::is_inline)
+                });
+                if let Some(filter) = filter {
+                    // It was put there above.
+                    let _ = self.remove(pipeline, elements[filter], Removal::Discard);
+                    unused = Some(filter);
+                }
                 continue;
             }
             if let Err(error) = made {
@@ -374,6 +400,23 @@ impl Engine {
             is.is_some_and(|pad| pad.direction == direction) && link.is_some_and(|l| l.0.is_none())
         })
     }
+}
+
+/// The highest number of a pad that the text names, of each funnel with such pads. There pads without
+/// a name take none that is named further on, as in GStreamer, where they are called otherwise.
+fn funnel_numbers(description: &Description) -> BTreeMap<usize, u32> {
+    let mut numbers = BTreeMap::new();
+    for link in &description.links {
+        let element = description.elements.get(link.to.element);
+        let pad = link.to.pad.as_ref();
+        let number = pad.and_then(|pad| pad.name.strip_prefix("sink_")?.parse::<u32>().ok());
+        let (true, Some(number)) = (element.is_some_and(|e| e.factory == "funnel"), number) else {
+            continue;
+        };
+        let highest = numbers.entry(link.to.element).or_insert(number);
+        *highest = number.max(*highest);
+    }
+    numbers
 }
 
 fn built_wrong(error: BuildError, span: Span) -> LaunchGraphError {
@@ -422,9 +465,12 @@ pub(crate) fn read_as_gstreamer(
     let single = text.get(span.start..span.end).is_some_and(quoted);
     let broken = |raw: &str| property.key_span != span && launch::is_broken_text(raw);
     let is_text = fact.kind == Kind::Text;
+    let wrapped = |raw: &str| property.key_span != span && launch::is_text_only(raw);
     let bad = match is_text {
         true => text.get(span.start..span.end).is_some_and(broken),
-        false => single,
+        // Caps may stand in quotes of their own.
+        false if fact.kind == Kind::Caps => single,
+        false => single || text.get(span.start..span.end).is_some_and(wrapped),
     };
     match bad {
         true => Err(NotRead::Refused),
@@ -451,9 +497,10 @@ fn not_read(
     text: &str,
 ) -> PropertyError {
     let span = property.value_span;
-    // With its single quotes, which are what is wrong.
+    // With its quotes, where they are what is wrong.
     let raw = text.get(span.start..span.end);
-    let raw = raw.filter(|raw| raw.starts_with('\''));
+    let wrapped = |raw: &str| fact.kind != Kind::Text && launch::is_text_only(raw);
+    let raw = raw.filter(|raw| raw.starts_with('\'') || wrapped(raw));
     let value = raw.unwrap_or(&property.value).to_owned();
     let name = fact.name;
     let expected = match fact.kind {

@@ -1,7 +1,7 @@
 //! What the engine says of properties that are read as GStreamer reads them, and of bins.
 
 use crate::engine::Engine;
-use tickpipe_components::graph::{Pad, Pads};
+use tickpipe_components::graph::{Pad, PadLink, Pads};
 use tickpipe_components::property::PropertyValue;
 
 /// The error or the warnings of a line, as a user sees them.
@@ -205,4 +205,56 @@ fn pads_get_the_number_after_the_highest() {
     let again = "fakesrc ! tee name=t t.src_1 ! fakesink t.src_01 ! fakesink";
     assert!(told(again).starts_with("error: pad t.src_1 is linked already"));
     assert!(told("tee name=t t.src_+1 ! fakesink").starts_with("error: "));
+}
+
+/// GStreamer calls such pads otherwise, so a name that comes later is free.
+#[test]
+fn unnamed_pads_of_a_funnel_leave_named_ones_free() {
+    let pads = |line: &str| {
+        let mut engine = Engine::new().expect("an engine");
+        let launched = match engine.launched("main", line) {
+            Ok(launched) => launched,
+            Err(error) => return error.to_string(),
+        };
+        let funnel = launched.elements[0].entity();
+        let pads = engine.world().get::<Pads>(funnel).cloned();
+        let pads = pads.unwrap_or_default().0.into_iter();
+        let names = pads.filter_map(|pad| Some(engine.world().get::<Pad>(pad)?.name.clone()));
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let mixed =
+        "funnel name=f ! fakesink fakesrc ! f. fakesrc ! f.sink_0 fakesrc ! f. fakesrc ! f.sink_2";
+    assert_eq!(pads(mixed), "src sink_3 sink_0 sink_4 sink_2");
+    let plain = "funnel name=f ! fakesink fakesrc ! f. fakesrc ! f.";
+    assert_eq!(pads(plain), "src sink_0 sink_1");
+    let twice = "funnel name=f ! fakesink fakesrc ! f. fakesrc ! f.sink_0 fakesrc ! f.sink_0";
+    assert_eq!(pads(twice), "pad f.sink_0 is linked already");
+}
+
+/// Nothing is left of caps whose links could not both be made, so the rest of the line runs.
+#[test]
+fn caps_on_a_link_of_all_are_gone_where_they_link_nothing() {
+    for line in [
+        "fakesink : video/x-raw : videotestsrc",
+        "fakesink ! video/x-raw : videotestsrc",
+        "videotestsrc : video/x-raw ! videotestsrc",
+    ] {
+        let mut engine = Engine::new().expect("an engine");
+        let launched = match engine.launched("main", line) {
+            Ok(launched) => launched,
+            Err(error) => panic!("{}", error.render(line)),
+        };
+        assert_eq!(launched.warnings.len(), 1, "{line}");
+        assert_eq!(engine.elements(launched.pipeline).len(), 2, "{line}");
+        let world = engine.world();
+        let pads = launched.elements.iter();
+        let mut pads =
+            pads.flat_map(|e| world.get::<Pads>(e.entity()).cloned().unwrap_or_default().0);
+        let linked = |pad| {
+            world
+                .get::<PadLink>(pad)
+                .is_some_and(|link| link.0.is_some())
+        };
+        assert!(!pads.any(linked), "{line}");
+    }
 }

@@ -2,7 +2,7 @@
 //! what reaches them across their element. Pure.
 
 use std::sync::LazyLock;
-use tickpipe_components::caps::{Caps, Features, Structure};
+use tickpipe_components::caps::{Caps, Features, Fraction, Structure, Value, ValueSet};
 
 /// All raw formats of GStreamer 1.22.
 const FORMATS: &str = "\
@@ -92,6 +92,8 @@ pub(crate) enum Across {
     All,
     /// All but these fields, in system memory; all in any other.
     But(&'static [&'static str]),
+    /// All but the rate, in any memory; see [`Rates`].
+    Rates,
 }
 
 /// What crosses a factory's elements while they are linked.
@@ -100,7 +102,7 @@ pub(crate) fn across(factory: &str) -> Across {
         "capsfilter" | "identity" | "queue" | "tee" | "valve" => Across::All,
         "videoconvert" => Across::But(&["format", "colorimetry", "chroma-site"]),
         "videoscale" => Across::But(&["width", "height", "pixel-aspect-ratio"]),
-        "videorate" | "imagefreeze" => Across::But(&["framerate"]),
+        "videorate" | "imagefreeze" => Across::Rates,
         _ => Across::Nothing,
     }
 }
@@ -129,5 +131,87 @@ impl Across {
             }
         }
         left
+    }
+}
+
+/// The rates that an element which changes them has on one pad, by what the other one has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rates {
+    /// Any on either pad.
+    Free,
+    /// At most so much is given.
+    UpTo(i32),
+    /// At most so much is given, and no more than is taken.
+    Dropping(i32),
+}
+
+impl Rates {
+    /// The caps of the sink pad, or the source pad, where the other one has these.
+    pub(crate) fn of(self, caps: &Caps, sink: bool) -> Caps {
+        let mut all = Caps::empty();
+        for structure in caps.structures() {
+            for rates in self.rates(structure.get("framerate"), sink) {
+                let mut structure = structure.clone();
+                let pushed = match rates {
+                    Some(rates) => structure.set("framerate", rates).is_ok(),
+                    None => true,
+                };
+                // It holds little more than the caps that were within their limits.
+                if !pushed || all.push(structure).is_err() {
+                    return Caps::any();
+                }
+            }
+        }
+        all
+    }
+
+    /// The sets of rates on the sink pad, or the source pad; `None` for what the other one has.
+    fn rates(self, theirs: Option<&ValueSet>, sink: bool) -> Vec<Option<ValueSet>> {
+        let (zero, top) = (whole(0), whole(i32::MAX));
+        match (self, sink) {
+            (Rates::Free, _) => vec![range(zero, top)],
+            (Rates::UpTo(_), true) => match theirs {
+                Some(_) => vec![range(zero, top)],
+                None => vec![None],
+            },
+            (Rates::UpTo(max), false) => vec![range(zero, whole(max))],
+            (Rates::Dropping(max), true) => {
+                let low = met(theirs, max).and_then(|met| bound(&met, zero));
+                let low = low.unwrap_or(zero);
+                let mut all = vec![range(low, top)];
+                if low != zero {
+                    all.push(range(zero, zero));
+                }
+                all
+            }
+            (Rates::Dropping(max), false) => {
+                let high = met(theirs, max).and_then(|met| bound(&met, top));
+                match high {
+                    Some(high) if high == zero => vec![None],
+                    high => vec![range(zero, high.unwrap_or(whole(max)))],
+                }
+            }
+        }
+    }
+}
+
+fn whole(n: i32) -> Fraction {
+    Fraction::of(n, 1)
+}
+
+fn range(low: Fraction, high: Fraction) -> Option<ValueSet> {
+    ValueSet::fraction_range(low, high).ok()
+}
+
+/// What there is of rates up to the highest.
+fn met(rates: Option<&ValueSet>, max: i32) -> Option<ValueSet> {
+    rates?.intersect(&range(whole(0), whole(max))?)
+}
+
+/// The rate that is nearest.
+fn bound(rates: &ValueSet, to: Fraction) -> Option<Fraction> {
+    match rates.nearest(&Value::Fraction(to))? {
+        Value::Fraction(found) => Some(found),
+        _ => None,
     }
 }

@@ -7,8 +7,8 @@ mod link_caps;
 mod properties;
 mod read;
 
-pub(crate) use link_caps::{Across, across, template};
-pub(crate) use properties::{Fact, FactoryFacts, Kind, factory};
+pub(crate) use link_caps::{Across, Rates, across, template};
+pub(crate) use properties::{Fact, FactoryFacts, Kind, factory, takes_no_text};
 pub(crate) use read::{GstValue, NotRead};
 
 #[cfg(test)]

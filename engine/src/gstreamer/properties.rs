@@ -3,7 +3,10 @@
 
 use super::choices::*;
 
-/// One value of an enumeration or flag of a set: number and nick.
+/// One value of an enumeration: number, nick and long name.
+pub(super) type Choice = (i64, &'static str, &'static str);
+
+/// One flag of a set: number and nick.
 pub(super) type Value = (i64, &'static str);
 
 /// Type of a property.
@@ -24,7 +27,7 @@ pub(crate) enum Kind {
     /// `gdouble`.
     Double,
     /// An enumeration.
-    Choice(&'static [Value]),
+    Choice(&'static [Choice]),
     /// A set of flags.
     Flags(&'static [Value]),
     /// Text.
@@ -54,6 +57,8 @@ pub(crate) struct Fact {
     pub range: Option<(i128, i128)>,
     /// Lowest and highest real number.
     pub real_range: Option<(f64, f64)>,
+    /// What is set is forgotten.
+    pub(super) forgets: bool,
     pub(super) default: Default,
 }
 
@@ -64,6 +69,7 @@ impl Fact {
             kind,
             range: None,
             real_range: None,
+            forgets: false,
             default,
         }
     }
@@ -117,6 +123,12 @@ pub(crate) fn factory(name: &str) -> Option<&'static FactoryFacts> {
     FACTORIES.iter().find(|factory| factory.name == name)
 }
 
+/// Whether a property of GStreamer's holds an object, which no text is, where this engine's own of
+/// that name takes one.
+pub(crate) fn takes_no_text(factory: &str, property: &str) -> bool {
+    matches!(factory, "input-selector" | "output-selector") && property == "active-pad"
+}
+
 const fn truth(name: &'static str, default: bool) -> Fact {
     Fact::of(name, Kind::Truth, Default::Truth(default))
 }
@@ -152,7 +164,7 @@ const fn double(name: &'static str, default: f64, min: f64, max: f64) -> Fact {
     real(name, Kind::Double, default, min, max)
 }
 
-const fn choice(name: &'static str, default: &'static str, values: &'static [Value]) -> Fact {
+const fn choice(name: &'static str, default: &'static str, values: &'static [Choice]) -> Fact {
     Fact::of(name, Kind::Choice(values), Default::Nick(default))
 }
 
@@ -244,7 +256,10 @@ const FAKESRC: &[Fact] = &[
     choice("filltype", "zero", FAKE_SRC_FILL_TYPE),
     int("datarate", 0).within(0, i32::MAX as i128),
     truth("sync", false),
-    text("pattern"),
+    Fact {
+        forgets: true,
+        ..text("pattern")
+    },
     truth("signal-handoffs", false),
     truth("silent", true),
     truth("dump", false),

@@ -43,7 +43,8 @@ impl Fact {
             Kind::Float => GstValue::Real(f64::from(real(text)? as f32)),
             Kind::Double => GstValue::Real(real(text)?),
             Kind::Choice(values) => {
-                let named = values.iter().find(|value| value.1 == text);
+                let long = values.iter().find(|value| value.2 == text);
+                let named = long.or_else(|| values.iter().find(|value| value.1 == text));
                 let found = match named {
                     Some(found) => Some(found),
                     None => {
@@ -64,6 +65,7 @@ impl Fact {
                 }
                 GstValue::Whole(i128::from(all & known))
             }
+            Kind::Text if self.forgets => GstValue::Nothing,
             Kind::Text => GstValue::Text(text.to_owned()),
             Kind::Caps => GstValue::Caps(Box::new(text.parse().map_err(|_| NotRead::Refused)?)),
         };
@@ -198,13 +200,54 @@ fn strtoull(text: &str) -> Result<u64, NotRead> {
     })
 }
 
-/// A real number as C's `strtod` reads it, hexadecimal ones left out. An empty text is 0.
+/// A real number as C's `strtod` reads it. An empty text is 0.
 fn real(text: &str) -> Result<f64, NotRead> {
     if text.is_empty() {
         return Ok(0.0);
     }
     let trimmed = text.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
-    trimmed.parse().map_err(|_| NotRead::Refused)
+    let number = trimmed.parse().ok();
+    number.or_else(|| hex_real(trimmed)).ok_or(NotRead::Refused)
+}
+
+/// A real number in hexadecimal, `0x1.8p-1`. Digits that no number of that size has room for are cut
+/// off.
+fn hex_real(text: &str) -> Option<f64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let digits = digits.strip_prefix("0x").or(digits.strip_prefix("0X"))?;
+    let (digits, power) = match digits.split_once(['p', 'P']) {
+        Some((digits, power)) => (digits, power.parse::<i32>().ok()?),
+        None => (digits, 0),
+    };
+    let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
+    let (mut bits, mut power, mut any) = (0_u64, i64::from(power), false);
+    for (fraction, digit) in before
+        .chars()
+        .map(|c| (false, c))
+        .chain(after.chars().map(|c| (true, c)))
+    {
+        let digit = u64::from(digit.to_digit(16)?);
+        any = true;
+        let room = bits >> 52 == 0;
+        if room {
+            bits = bits << 4 | digit;
+        }
+        // A digit that is written moves the point behind it; one that is cut off moves it on.
+        match (fraction, room) {
+            (true, true) => power -= 4,
+            (false, false) => power += 4,
+            _ => {}
+        }
+    }
+    let mut value = bits as f64;
+    let power = power.clamp(-5000, 5000);
+    for _ in 0..power.abs() {
+        value = if power < 0 { value / 2.0 } else { value * 2.0 };
+    }
+    any.then_some(sign * value)
 }
 
 impl From<Default> for GstValue {

@@ -81,6 +81,11 @@ fn other_values() {
     for bad in ["3", "-1", "Downstream", "2x"] {
         assert_eq!(leaky(bad), Err(Refused), "{bad:?}");
     }
+    let long = |text| read("videotestsrc", "pattern", text);
+    assert_eq!(long("Moving ball"), Ok(GstValue::Nick("ball")));
+    assert_eq!(long("SMPTE 100% color bars"), Ok(GstValue::Nick("smpte")));
+    assert_eq!(long("moving ball"), Err(Refused));
+    assert_eq!(read("fakesrc", "pattern", "a"), Ok(GstValue::Nothing));
     let odds = |text| read("identity", "drop-probability", text);
     assert_eq!(odds("0.1"), Ok(GstValue::Real(0.100_000_001_490_116_12)));
     assert_eq!(odds(" .5"), Ok(GstValue::Real(0.5)));
@@ -88,6 +93,12 @@ fn other_values() {
     assert_eq!(odds("2"), Err(Outside));
     assert_eq!(odds("nan"), Err(Outside));
     assert_eq!(odds("1,5"), Err(Refused));
+    for half in ["0x1p-1", "0X.8", "+0x0.4P1", "0x8000000000000000000000p-88"] {
+        assert_eq!(odds(half), Ok(GstValue::Real(0.5)), "{half:?}");
+    }
+    for bad in ["0x", "0x.", "0x1p", "0x1q", "0x1p1.5", "x1"] {
+        assert_eq!(odds(bad), Err(Refused), "{bad:?}");
+    }
     let flags = |text| read("identity", "drop-buffer-flags", text);
     assert_eq!(flags("gap+0x40"), Ok(GstValue::Whole(0x840)));
     assert_eq!(flags("GST_BUFFER_FLAG_GAP+"), Ok(GstValue::Whole(0x800)));
@@ -98,6 +109,43 @@ fn other_values() {
     assert_eq!(
         names.as_deref(),
         Some("GST_BUFFER_FLAG_DISCONT+GST_BUFFER_FLAG_GAP")
+    );
+}
+
+/// Rates on one pad of an element that changes them, by those of the other one; each as GStreamer has
+/// it.
+#[test]
+fn rates_across_an_element() {
+    let rated = |rates: Rates, theirs: &str, sink| {
+        let caps: Caps = theirs.parse().expect("are caps");
+        rates.of(&caps, sink).to_gst().to_string()
+    };
+    const RATE: &str = "framerate=(fraction)";
+    for (rates, theirs, sink, expected) in [
+        (Rates::Free, "5/1", true, "[ 0/1, 2147483647/1 ]"),
+        (Rates::UpTo(5), "25/1", false, "[ 0/1, 5/1 ]"),
+        (Rates::UpTo(5), "25/1", true, "[ 0/1, 2147483647/1 ]"),
+        (Rates::Dropping(9), "{ 3/1, 7/1 }", false, "[ 0/1, 7/1 ]"),
+        (Rates::Dropping(5), "[ 3/1, 7/1 ]", false, "[ 0/1, 5/1 ]"),
+        (Rates::Dropping(5), "25/1", false, "[ 0/1, 5/1 ]"),
+        (Rates::Dropping(5), "0/1", false, "0/1"),
+        (Rates::Dropping(4), "6/1", true, "[ 0/1, 2147483647/1 ]"),
+    ] {
+        let theirs = format!("video/x-raw, {RATE}{theirs}");
+        let expected = format!("video/x-raw, {RATE}{expected}");
+        assert_eq!(rated(rates, &theirs, sink), expected, "{rates:?} {theirs}");
+    }
+    let both = rated(Rates::Dropping(9), "video/x-raw, framerate=[2/1,6/1]", true);
+    assert_eq!(
+        both,
+        "video/x-raw, framerate=(fraction)[ 2/1, 2147483647/1 ]; video/x-raw, framerate=(fraction)0/1"
+    );
+    // Nothing is said where the other pad says nothing, but of what is given.
+    assert_eq!(rated(Rates::UpTo(5), "video/x-raw", true), "video/x-raw");
+    let given = rated(Rates::UpTo(5), "video/x-raw(memory:DMABuf)", false);
+    assert_eq!(
+        given,
+        "video/x-raw(memory:DMABuf), framerate=(fraction)[ 0/1, 5/1 ]"
     );
 }
 

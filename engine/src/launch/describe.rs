@@ -75,6 +75,16 @@ pub struct ElementSpec {
     pub bin: Option<usize>,
 }
 
+impl ElementSpec {
+    /// Whether it is caps between two links.
+    pub(crate) fn is_inline(&self) -> bool {
+        let mut properties = self.properties.iter();
+        self.factory == "capsfilter"
+            && self.factory_span == self.span
+            && properties.any(|property| property.key_span == self.span)
+    }
+}
+
 /// `( ... )` or `factory.( ... )`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BinSpec {

@@ -157,6 +157,9 @@ pub enum LaunchErrorKind {
     /// `name=""`.
     #[error("a name cannot be empty")]
     EmptyName,
+    /// A name in double quotes twice over that is no text.
+    #[error("a name has two double quotes around it or none")]
+    BrokenName,
     /// A link from an element to itself.
     #[error("an element cannot be linked to itself")]
     LinkToSelf,

@@ -192,7 +192,8 @@ pub(super) fn next(text: &str, place: usize) -> Result<Option<Token>, LaunchErro
             match caps(text, start) {
                 Some((caps, end)) => token(
                     Mark::Link {
-                        all,
+                        // One of the two is enough.
+                        all: all || at(text, end - 1) == b':',
                         caps: Some(caps),
                     },
                     end,

@@ -11,7 +11,7 @@
 //! Where the rules are wider than GStreamer's: a value in single quotes loses them (GStreamer keeps
 //! them as part of the value), and a quoted value that ends with a backslash ends there. Where they
 //! are narrower: names are unique in the whole text (GStreamer: in a bin) and not empty, `@preset`
-//! is refused, a URI must be `file:///...`.
+//! is refused, a URI must be `file:///...` or of `localhost`.
 
 mod describe;
 mod error;
@@ -34,8 +34,8 @@ pub use describe::{
 pub use error::{LaunchError, LaunchErrorKind};
 pub use parse::parse;
 pub use render::{render, render_warning};
-pub(crate) use value::is_broken_text;
 pub use value::join_arguments;
+pub(crate) use value::{is_broken_text, is_text_only};
 pub use write::{NotExpressible, to_text};
 
 /// Limit `launch-text`: bytes of a launch text.

@@ -7,7 +7,7 @@ use super::describe::{
 use super::error::{LaunchError, LaunchErrorKind as Kind};
 use super::lex::{Mark, Token, next};
 use super::resolve::{RawEnd, RawLink, Target, resolve};
-use super::value::{caps_text, file_path, short, unescape, value};
+use super::value::{caps_text, file_path, is_broken_text, short, unescape, value};
 use super::{MAX_DEPTH, MAX_ELEMENTS, MAX_TEXT_BYTES};
 
 /// An end of a chain, with the pads named there.
@@ -212,6 +212,8 @@ impl Parser<'_> {
                     key_span: key,
                     value_span: raw,
                 });
+            } else if is_broken_text(self.slice(raw)) {
+                return Err(LaunchError::new(Kind::BrokenName, span));
             } else if text.is_empty() {
                 return Err(LaunchError::new(Kind::EmptyName, span));
             } else if name.is_none() {
@@ -458,11 +460,8 @@ impl Parser<'_> {
         let mut pads: Vec<PadName> = pad.map(|pad| self.pad(pad)).into_iter().collect();
         self.more_pads(&mut pads)?;
         let name = self.slice(name).to_owned();
-        let point = Point {
-            target: Target::Name(name.clone()),
-            pads,
-            span,
-        };
+        let target = Target::Name(name.clone());
+        let point = Point { target, pads, span };
         if let Some(pending) = self.frame.pending.take() {
             no_pads(&pending)?;
             let start = self.join(pending, point)?;

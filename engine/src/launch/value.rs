@@ -32,14 +32,26 @@ pub(super) fn value(raw: &str) -> (String, bool) {
 /// Whether what is left of a written value without its quotes and escapes begins and ends with a
 /// double quote, and is no text in them: GStreamer has no such text.
 pub(crate) fn is_broken_text(raw: &str) -> bool {
+    quoted_twice(raw).is_some_and(|plain| unwrap_string(&plain).is_none())
+}
+
+/// Whether what is left of a written value without its quotes and escapes is a text in double quotes,
+/// which is no value of any type but text.
+pub(crate) fn is_text_only(raw: &str) -> bool {
+    quoted_twice(raw).is_some()
+}
+
+/// What is left of a written value without its quotes and escapes, if it begins and ends with a
+/// double quote.
+fn quoted_twice(raw: &str) -> Option<String> {
     if raw.starts_with('\'') || raw == "\"" {
-        return false;
+        return None;
     }
     let inner = raw
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'));
     let plain = unescape(inner.unwrap_or(raw));
-    plain.starts_with('"') && plain.ends_with('"') && unwrap_string(&plain).is_none()
+    (plain.starts_with('"') && plain.ends_with('"')).then_some(plain)
 }
 
 /// Takes the escapes off, except between double quotes.
@@ -116,10 +128,13 @@ pub(super) fn caps_text(raw: &str) -> String {
     out
 }
 
-/// The path of a `file:///...` URI, `%` escapes resolved; `None` for any other URI.
+/// The path of a `file:///...` URI, or one of `localhost`, `%` escapes resolved; `None` for any other.
 pub(super) fn file_path(uri: &str) -> Option<String> {
     let (scheme, rest) = uri.split_once("://")?;
-    if !scheme.eq_ignore_ascii_case("file") || !rest.starts_with('/') {
+    let host = rest.find('/')?;
+    let (host, rest) = rest.split_at_checked(host)?;
+    let here = host.is_empty() || host == "localhost";
+    if !scheme.eq_ignore_ascii_case("file") || !here {
         return None;
     }
     let mut path = Vec::with_capacity(rest.len());

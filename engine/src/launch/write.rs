@@ -159,8 +159,9 @@ impl<'a> Writer<'a> {
             after.from.element == index
                 && after.from.pad.is_none()
                 && after.to.element == next
-                // After `:` the caps would go on to the next `!` of the text.
-                && !(after.all || before.all)
+                // Of caps on a `:` nothing is left where either link fails, of an element it is.
+                && after.all == before.all
+                && (!after.all || element.is_inline())
         });
         let (true, Some(after), Some(follower)) =
             (plain, after, self.description.elements.get(next))
@@ -172,7 +173,8 @@ impl<'a> Writer<'a> {
         }
         self.out.push(' ');
         self.out.push_str(value);
-        self.mark(after);
+        // After `:` caps would go on to the next `!` of the text, so that is what ends them.
+        self.out.push_str(" !");
         self.link += 1;
         if let Some(pad) = &after.to.pad {
             self.pad(&pad.name)?;

@@ -6,7 +6,7 @@ use crate::build::{BuildError, ElementHandle};
 use crate::engine::Engine;
 use crate::from_launch::{LaunchGraphError, Launched, member, read_as_gstreamer};
 use crate::gstreamer::{self, GstValue, Kind};
-use crate::launch::{self, ElementSpec, LaunchErrorKind, PropertySpec};
+use crate::launch::{self, Description, LaunchErrorKind, PropertySpec};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use tickpipe_components::graph::{Direction, Element, Link, Pad, PadLink, Pads, Presence};
@@ -111,9 +111,15 @@ pub(super) fn answer(line: &str) -> Answer {
             return Answer::Refused(refused);
         }
     };
+    if let Some(refused) = refused_objects(&launched.description) {
+        return Answer::Refused(refused);
+    }
     let mut graph = graph(&engine, &launched, line);
     match link_check::refused(&engine, &launched, &mut graph) {
-        None => Answer::Graph(graph),
+        None => {
+            graph.drop_unused_filters();
+            Answer::Graph(graph)
+        }
         Some(link) => {
             let [from, to] = [&link.from, &link.to]
                 .map(|end| format!("{}.{}", graph.nodes[end.node].name, end.name));
@@ -126,6 +132,21 @@ pub(super) fn answer(line: &str) -> Answer {
     }
 }
 
+/// A property that the line gives and that takes no text in GStreamer.
+fn refused_objects(description: &Description) -> Option<Refused> {
+    let mut elements = description.elements.iter();
+    let (element, key) = elements.find_map(|element| {
+        let mut keys = element.properties.iter().map(PropertySpec::canonical_key);
+        let key = keys.find(|key| gstreamer::takes_no_text(&element.factory, key))?;
+        Some((element, key))
+    })?;
+    Some(Refused {
+        why: "could not set property",
+        told: format!("{}: {key} takes no text in GStreamer", element.factory),
+        unknown: None,
+    })
+}
+
 /// Whether the error is in caps between two links, which GStreamer reads when it links.
 fn is_inline_caps(line: &str, error: &LaunchGraphError) -> bool {
     let LaunchGraphError::Build { span, .. } = error else {
@@ -133,15 +154,7 @@ fn is_inline_caps(line: &str, error: &LaunchGraphError) -> bool {
     };
     let description = launch::parse(line).unwrap_or_default();
     let mut elements = description.elements.iter();
-    elements.any(|element| is_inline(element) && element.span == *span)
-}
-
-/// Whether an element is caps between two links.
-fn is_inline(element: &ElementSpec) -> bool {
-    element.factory == "capsfilter" && element.factory_span == element.span && {
-        let mut properties = element.properties.iter();
-        properties.any(|property| property.key_span == element.span)
-    }
+    elements.any(|element| element.is_inline() && element.span == *span)
 }
 
 fn refused(error: &LaunchGraphError) -> Refused {
@@ -161,7 +174,7 @@ fn refused(error: &LaunchGraphError) -> Refused {
             | K::BinReferenced { .. }
             | K::LinkToSelf
             | K::PadCount { .. } => "link",
-            K::Preset => "could not set property",
+            K::Preset | K::BrokenName => "could not set property",
             _ => "syntax",
         },
         LaunchGraphError::Build { error, .. } => match &**error {
@@ -279,7 +292,7 @@ fn graph(engine: &Engine, launched: &Launched, line: &str) -> Graph {
             factory: spec.factory.clone(),
             name: spec.name.clone().unwrap_or_default(),
             named: spec.name_span.is_some(),
-            inline: is_inline(spec),
+            inline: spec.is_inline(),
             properties,
         });
     }
@@ -399,6 +412,28 @@ fn json_of(value: &PropertyValue) -> Json {
 }
 
 impl Graph {
+    /// Takes out the caps between two links that were not both made, as those of a `:` may be.
+    fn drop_unused_filters(&mut self) {
+        let ends = |links: &[LinkOf], node| {
+            let at = links.iter().flat_map(|link| [link.from.node, link.to.node]);
+            at.filter(|&end| end == node).count()
+        };
+        for node in (0..self.nodes.len()).rev() {
+            if !self.nodes[node].inline || ends(&self.links, node) == 2 {
+                continue;
+            }
+            self.nodes.remove(node);
+            self.links
+                .retain(|link| link.from.node != node && link.to.node != node);
+            let ends = self.links.iter_mut();
+            for end in ends.flat_map(|link| [&mut link.from, &mut link.to]) {
+                if end.node > node {
+                    end.node -= 1;
+                }
+            }
+        }
+    }
+
     /// The fields `elements`, `links` and `properties`, elements in the order in which GStreamer
     /// makes them.
     pub(super) fn to_json(&self) -> [Json; 3] {

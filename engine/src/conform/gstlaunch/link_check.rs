@@ -2,11 +2,11 @@
 //! what is linked to its element so far, have anything in common. Asked link by link, in the order
 //! in which GStreamer makes them.
 
-use super::answer::{Graph, LinkOf, PadOf};
+use super::answer::{Graph, LinkOf, NodeOf, PadOf};
 use crate::engine::Engine;
 use crate::from_launch::Launched;
-use crate::gstreamer::{Across, across, template};
-use tickpipe_components::caps::{Caps, Fraction, Structure, ValueSet};
+use crate::gstreamer::{Across, Rates, across, template};
+use tickpipe_components::caps::Caps;
 use tickpipe_components::property::PropertyValue;
 
 /// How far a question goes from element to element; what is farther says nothing.
@@ -27,9 +27,7 @@ pub(super) fn refused(engine: &Engine, launched: &Launched, graph: &mut Graph) -
         elements: elements
             .map(|(node, element)| At {
                 factory: &node.factory,
-                drops_only: node.factory == "videorate"
-                    && engine.get(*element, "drop-only").ok().flatten()
-                        == Some(PropertyValue::Bool(true)),
+                rates: rates(node),
                 filter: filter(element).filter(|_| node.factory == "capsfilter"),
                 sinks: Vec::new(),
                 sources: Vec::new(),
@@ -40,6 +38,11 @@ pub(super) fn refused(engine: &Engine, launched: &Launched, graph: &mut Graph) -
     let mut refused = Vec::new();
     for (index, link) in graph.links.iter().enumerate() {
         let (from, to) = (link.from.node, link.to.node);
+        let unused = link.all && graph.nodes[from].inline && check.elements[from].sinks.is_empty();
+        if unused {
+            refused.push(index);
+            continue;
+        }
         let up = check.caps(from, false, MAX_DEPTH);
         let down = check.caps(to, true, MAX_DEPTH);
         let named = check.has_pad(&link.from, false) && check.has_pad(&link.to, true);
@@ -51,6 +54,12 @@ pub(super) fn refused(engine: &Engine, launched: &Launched, graph: &mut Graph) -
         refused.push(index);
         if !link.all {
             break;
+        }
+        // Caps between two links of which the second is not made are gone.
+        if graph.nodes[from].inline {
+            for other in std::mem::take(&mut check.elements[from].sinks) {
+                check.elements[other].sources.retain(|&end| end != from);
+            }
         }
     }
     let mut last = None;
@@ -64,13 +73,27 @@ pub(super) fn refused(engine: &Engine, launched: &Launched, graph: &mut Graph) -
 /// An element and its neighbours so far.
 struct At<'a> {
     factory: &'a str,
-    /// It takes no lower rate than it gives.
-    drops_only: bool,
+    /// The rates that it gives for those that it takes, if it changes them.
+    rates: Rates,
     filter: Option<Caps>,
     /// Elements that feed it.
     sinks: Vec<usize>,
     /// Elements that it feeds.
     sources: Vec<usize>,
+}
+
+/// What an element's properties say of rates.
+fn rates(node: &NodeOf) -> Rates {
+    let value = |key: &str| node.properties.get(key).map(|property| &property.value);
+    if node.factory != "videorate" {
+        return Rates::Free;
+    }
+    let max = value("max-rate").and_then(|max| i32::try_from(max.as_i64()?).ok());
+    let max = max.unwrap_or(i32::MAX);
+    match value("drop-only").and_then(|drops| drops.as_bool()) {
+        Some(true) => Rates::Dropping(max),
+        _ => Rates::UpTo(max),
+    }
 }
 
 struct Check<'a> {
@@ -106,8 +129,7 @@ impl Check<'_> {
         if depth == 0 || self.work > MAX_WORK {
             return Caps::any();
         }
-        let across = across(at.factory);
-        let drops_only = at.drops_only;
+        let (across, rates) = (across(at.factory), at.rates);
         let mut caps = template(at.factory, sink).clone();
         if let Some(filter) = &at.filter {
             caps = meet(caps, filter);
@@ -115,15 +137,18 @@ impl Check<'_> {
         if across == Across::Nothing {
             return caps;
         }
-        let beyond = if sink { &at.sources } else { &at.sinks };
-        for other in beyond.clone() {
-            let theirs = self.caps(other, sink, depth - 1);
-            let rates = drops_only.then(|| rates_beyond(&theirs, sink));
-            let theirs = across.of(&theirs);
-            caps = meet(caps, &theirs);
-            if let Some(rates) = rates.flatten() {
-                caps = meet(caps, &rates);
+        let beyond = if sink { &at.sources } else { &at.sinks }.clone();
+        if across == Across::Rates {
+            // They are asked for also where nothing is linked yet.
+            let mut theirs = caps.clone();
+            for other in beyond {
+                theirs = meet(theirs, &self.caps(other, sink, depth - 1));
             }
+            return meet(caps, &rates.of(&theirs, sink));
+        }
+        for other in beyond {
+            let theirs = self.caps(other, sink, depth - 1);
+            caps = meet(caps, &across.of(&theirs));
         }
         caps
     }
@@ -132,21 +157,4 @@ impl Check<'_> {
 /// What both have; as before if that is past a limit of caps.
 fn meet(caps: Caps, other: &Caps) -> Caps {
     caps.intersect(other).unwrap_or(caps)
-}
-
-/// The rates of a pad of an element that only drops frames, where the other side has these caps: its
-/// sink pad takes no lower one, its source pad gives no higher one. `None` where nothing is said.
-fn rates_beyond(theirs: &Caps, sink: bool) -> Option<Caps> {
-    let mut all = Caps::empty();
-    for structure in theirs.structures() {
-        let rate = structure.fraction("framerate")?;
-        let (low, high) = match sink {
-            true => (rate, Fraction::new(i32::MAX, 1)?),
-            false => (Fraction::new(0, 1)?, rate),
-        };
-        let range = ValueSet::fraction_range(low, high).ok()?;
-        let rates = Structure::new(structure.media()).with("framerate", range);
-        all.push(rates).ok()?;
-    }
-    (!all.is_empty()).then_some(all)
 }

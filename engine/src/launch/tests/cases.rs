@@ -194,8 +194,8 @@ capsfilter capsfilter1 caps="text/x-raw"
 c c0
 a0 -> capsfilter0
 capsfilter0 -> b0
-b0 -> capsfilter1
-capsfilter1 -> c0
+b0 => capsfilter1
+capsfilter1 => c0
 "##
     );
     insta::assert_snapshot!(told(r#"a ! video/x-raw,\ n="x\ y" ! b"#), @r##"
@@ -256,7 +256,7 @@ fn values() {
 
 #[test]
 fn uris() {
-    insta::assert_snapshot!(told("file:///a%20b ! x  y ! FILE:///c"), @r##"
+    insta::assert_snapshot!(told("file:///a%20b ! x  y ! FILE://localhost/c"), @r##"
 filesrc filesrc0 location="/a b"
 x x0
 y y0

@@ -49,6 +49,7 @@ fn texts_of_errors() {
         "( name=b a ) b. ! c",
         "a name=x b name=x",
         "a name=\"\"",
+        "a name=\"\\\"x\"y\\\"\"",
         "a name=x x. ! x.",
         "a .p,q ! .r b",
         "a, b",
@@ -247,6 +248,10 @@ error: the name `x` is given twice
 error: a name cannot be empty
   a name=""
     ^^^^^^^
+
+error: a name has two double quotes around it or none
+  a name="\"x"y\""
+    ^^^^^^^^^^^^^^
 
 error: an element cannot be linked to itself
   a name=x x. ! x.
