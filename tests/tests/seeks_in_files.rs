@@ -138,13 +138,10 @@ fn what_cannot_be_is_refused_and_nothing_changes() {
     let texts: Vec<&str> = refused.iter().flatten().map(String::as_str).collect();
     assert_eq!(texts.len(), 4, "{texts:?}");
     assert!(texts[0].contains("lies behind the end of"), "{}", texts[0]);
-    assert_eq!(
-        texts[1],
-        "cannot go to -1 until None (it lies before the start)"
-    );
+    assert_eq!(texts[1], "cannot go to frame -1: it lies before the start");
     assert_eq!(
         texts[2],
-        "cannot go to 9 until Some(3) (it would end before it starts)"
+        "cannot go to frame 9 until 3: it would end before it starts"
     );
     assert!(
         texts[3].contains("it counts frames and times, not bytes"),
