@@ -125,11 +125,28 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn folder(name: &str) -> PathBuf {
+    /// A folder that goes with the test.
+    struct Folder(PathBuf);
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    impl core::ops::Deref for Folder {
+        type Target = Path;
+
+        fn deref(&self) -> &Path {
+            &self.0
+        }
+    }
+
+    fn folder(name: &str) -> Folder {
         let folder = std::env::temp_dir().join(format!("tickpipe-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("can be made");
-        folder
+        Folder(folder)
     }
 
     fn names(folder: &Path) -> Vec<String> {
