@@ -31,4 +31,5 @@ pub mod state;
 pub mod sync;
 pub mod time;
 pub mod video;
+pub mod wav;
 pub mod y4m;
