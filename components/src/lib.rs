@@ -5,6 +5,7 @@
 //! value with its own rules. Start with [`graph`] for the shape of the world, then [`caps`] and
 //! [`fabric`].
 
+pub mod avi;
 pub mod buffer;
 pub mod bus;
 pub mod caps;

@@ -14,7 +14,7 @@ pub(super) const TAG_EXTENSIBLE: u16 = 0xFFFE;
 /// What follows the tag in a subformat that is made of one.
 pub(super) const SUBFORMAT: [u8; 14] = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71];
 /// Bytes of the chunk that are looked at.
-pub(super) const LOOKED_AT: usize = 40;
+pub(crate) const LOOKED_AT: usize = 40;
 /// Bytes of the widest sample.
 const MAX_SAMPLE_BYTES: u32 = 8;
 
@@ -118,7 +118,7 @@ impl Format {
 
     /// Reads the chunk whose head is at byte `offset` and whose size is `len`; of its body, the
     /// first 40 bytes or all are in `body`. Warnings are added to `warnings`.
-    pub(super) fn parse(
+    pub(crate) fn parse(
         body: &[u8],
         len: u32,
         offset: u64,

@@ -1,10 +1,10 @@
 //! WAV (RIFF/WAVE, RF64): what its header says, blocks of samples, and a plain header to write.
 //! Pure code; no I/O.
 //!
-//! - [`format`]: the `fmt ` chunk, with what is believed where it contradicts itself;
+//! - [`format`](mod@format): the `fmt ` chunk, with what is believed where it contradicts itself;
 //! - [`error`]: what is wrong, and what is merely odd, each with its place;
 //! - [`split`]: cuts a stream that comes in chunks into blocks of samples;
-//! - [`file`]: the same by position, with any sample's place;
+//! - [`file`](mod@file): the same by position, with any sample's place;
 //! - [`writer`]: a header.
 //!
 //! # What is believed

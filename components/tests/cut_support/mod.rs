@@ -203,10 +203,27 @@ where
 {
     let whole = cut(make(), limit, bytes, &[usize::MAX]);
     whole.check_bytes(bytes);
-    assert_eq!(cut(make(), limit, bytes, &[1]), whole, "byte by byte");
-    assert_eq!(cut(make(), limit, bytes, sizes), whole, "in {sizes:?}");
-    assert_eq!(walk(make(), limit, bytes), whole, "by position");
+    same(&cut(make(), limit, bytes, &[1]), &whole, "byte by byte");
+    same(&cut(make(), limit, bytes, sizes), &whole, "in chunks");
+    same(&walk(make(), limit, bytes), &whole, "by position");
     whole
+}
+
+/// Shows the first difference only.
+fn same<I, P>(got: &Outcome<I, P>, whole: &Outcome<I, P>, how: &str)
+where
+    I: PartialEq + std::fmt::Debug,
+    P: PartialEq + std::fmt::Debug,
+{
+    for (at, (a, b)) in got.pieces.iter().zip(&whole.pieces).enumerate() {
+        assert_eq!(a, b, "piece {at} {how}, and whole");
+    }
+    let count = |o: &Outcome<I, P>| (o.pieces.len(), o.error.clone());
+    assert_eq!(
+        count(got),
+        count(whole),
+        "pieces and error {how}, and whole"
+    );
 }
 
 /// Sizes of chunks.
