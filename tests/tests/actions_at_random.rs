@@ -18,7 +18,7 @@ use tickpipe::components::fault::{Code, Domain};
 use tickpipe::components::graph::{Direction, Link, Pad, PadLink, Pads};
 use tickpipe::{
     ChangeResult, ClockMode, Engine, Filter, Flush, Message, MessageKind, MessageMask,
-    PipelineHandle, Seek, State, Subscription,
+    PipelineHandle, Seek, SinkReport, State, Subscription,
 };
 use tickpipe::{ElementHandle, Removal};
 
@@ -572,8 +572,11 @@ fn run(case: &Case, threads: usize) -> Outcome {
         r.engine.progress(pipeline) == Progress::Ended
     });
     let report = r.engine.report(pipeline);
-    // EOSCHECK
-    let _ = &report;
+    let removed = report.elements.iter().filter(|e| e.removed);
+    let removed: Vec<&str> = removed.map(|e| e.name.as_str()).collect();
+    let open = |s: &&SinkReport| !s.eos && !removed.contains(&s.name.as_str());
+    let found = report.sinks.iter().find(open);
+    assert!(found.is_none(), "{found:?} {removed:?}");
     r.engine.set_state(pipeline, State::Ready);
     (0..3).for_each(|_| r.tick());
     assert_eq!(r.engine.state(pipeline), State::Ready);
