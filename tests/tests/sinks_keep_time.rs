@@ -319,3 +319,61 @@ fn a_tick_of_real_time_is_one_of_virtual_time() {
         report.ticks
     );
 }
+
+#[test]
+fn who_waits_for_room_behind_a_timed_sink_does_not_spin() {
+    let caps = "video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1";
+    for (graph, frames) in [
+        // The picture's source has ended, and the records of views are all out.
+        (
+            format!("videotestsrc num-buffers=1 ! {caps} ! imagefreeze num-buffers=60"),
+            60,
+        ),
+        // The pads that are not active need no room.
+        (
+            format!(
+                "videotestsrc num-buffers=20 ! {caps} ! s. videotestsrc num-buffers=20 ! {caps} ! s. \
+                 input-selector name=s"
+            ),
+            20,
+        ),
+        // One frame is shown for a second.
+        (
+            "stampsrc stamps=0,1 time-base=1/1 duration=1 \
+             caps=video/x-raw,format=GRAY8,width=16,height=16,framerate=1/1 ! videorate ! \
+             video/x-raw,framerate=50/1"
+                .to_owned(),
+            100,
+        ),
+        (
+            format!("videotestsrc num-buffers=30 ! {caps} ! hold buffers=9"),
+            30,
+        ),
+        (
+            format!("videotestsrc num-buffers=30 ! {caps} ! delay buffers=9"),
+            30,
+        ),
+    ] {
+        let report = run(&format!("{graph} ! fakesink sync=true"));
+        assert_eq!(report.sinks[0].buffers, frames, "{graph}");
+        let most = frames * 8 + 40;
+        assert!(report.ticks < most, "{graph}: {} ticks", report.ticks);
+    }
+}
+
+#[test]
+fn a_queue_that_is_to_hold_bytes_or_time_gets_the_buffers_for_it() {
+    let caps = "video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1";
+    for minimum in [
+        "min-threshold-bytes=5000",
+        "min-threshold-time=800000000",
+        "min-threshold-buffers=20",
+        "min-threshold-bytes=5120 min-threshold-time=300000000",
+    ] {
+        let report = run(&format!(
+            "videotestsrc num-buffers=100 ! {caps} ! queue max-size-buffers=0 {minimum} ! fakesink"
+        ));
+        assert_eq!(report.verdict, tickpipe::Verdict::Done, "{minimum}");
+        assert_eq!(report.sinks[0].buffers, 100, "{minimum}");
+    }
+}

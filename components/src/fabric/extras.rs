@@ -38,6 +38,8 @@ pub struct Extra {
     pub wake_at: Option<i64>,
     /// The sink pad that must have an item, or its end, before it goes on.
     pub awaits: Option<u32>,
+    /// The source pad that must have room before it goes on, where it moved nothing.
+    pub awaits_room: Option<u32>,
     /// How a sink keeps time.
     pub timing: Option<SinkTiming>,
     /// What a sink had taken when its way was flushed last.
@@ -80,6 +82,7 @@ impl Extra {
         filling: Vec::new(),
         wake_at: None,
         awaits: None,
+        awaits_room: None,
         timing: None,
         flushed: None,
         gap: None,

@@ -3,13 +3,16 @@
 use super::meet::Meetings;
 use super::plan::{PoolPlan, passes};
 use crate::element::{Buffers, PadAt, PoolBounds};
-use crate::state::Topology;
-use bevy_ecs::world::World;
+use crate::negotiate::Solution;
+use crate::state::{Node, Topology};
+use bevy_ecs::world::{EntityRef, World};
 use core::fmt;
 use thiserror::Error;
+use tickpipe_components::caps::Structure;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::time::{Rounding, TimeBase};
 
 /// One summand of what a pool needs: who may hold how many of its buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,10 +174,29 @@ impl<'a> Reaches<'a> {
     }
 }
 
+/// What a queue holds back of buffers of a size while it has fewer bytes, or less time, than it is to
+/// have: one less than make up those bytes, and of the time as many, as the last one's may not count.
+fn held_back(node: &Node, entity: EntityRef<'_>, size: usize, caps: Option<&Structure>) -> u32 {
+    let Some(limits) = node.class.queue_limits(entity) else {
+        return 0;
+    };
+    let of_bytes = limits.min_bytes.div_ceil(size.max(1) as u64);
+    let rate = caps.and_then(|s| s.fraction("framerate"));
+    let frame = rate.and_then(|r| TimeBase::of_rate(r.num(), r.den()));
+    let of_time =
+        frame.and_then(|frame| TimeBase::NANOSECONDS.convert(limits.min_time, frame, Rounding::Up));
+    let of_time = of_time
+        .and_then(|n| u64::try_from(n).ok())
+        .unwrap_or_default();
+    let buffers = of_bytes.saturating_sub(1).max(of_time);
+    u32::try_from(buffers).unwrap_or(u32::MAX)
+}
+
 /// Sums up what a pool needs, and says how many buffers it gets.
 pub(super) fn size(
     world: &World,
     topology: &Topology,
+    solution: &Solution,
     meetings: &Meetings,
     reach: &[usize],
     limits: &Limits,
@@ -194,6 +216,12 @@ pub(super) fn size(
         let n = &topology.nodes[to.node];
         let entity = world.entity(n.entity);
         let kept = n.class.retains(entity, PadAt::sink(to.index));
+        let kept = kept.max(held_back(
+            n,
+            entity,
+            plan.config.size,
+            solution.links[link].first(),
+        ));
         if kept > 0 {
             let element = match n.inputs.len() {
                 1 => n.name.clone(),

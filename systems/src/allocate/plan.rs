@@ -150,11 +150,12 @@ pub fn plan_memory(
             slack: 0,
         };
         let reach = reaches.of(node);
-        need::size(world, topology, &meetings, &reach, limits, &mut plan).map_err(|error| {
-            MemoryError {
-                node,
-                error: error.into(),
-            }
+        need::size(
+            world, topology, solution, &meetings, &reach, limits, &mut plan,
+        )
+        .map_err(|error| MemoryError {
+            node,
+            error: error.into(),
         })?;
         pools.push(plan);
     }

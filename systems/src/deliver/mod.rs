@@ -147,6 +147,7 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
         tick,
         waiting_for_room,
         quantum,
+        now,
         ..
     } = p;
     let (before, after) = lanes.split_at_mut(lane as usize + 1);
@@ -242,8 +243,15 @@ fn pass_on(p: &mut PipelineFabric, lane: u32) {
     if moved || did_something(l, *quantum) {
         touched.insert(lane);
     } else {
-        l.readiness = Readiness::Silent;
         l.since = *tick;
+        l.readiness = match l.extras.awaits_room {
+            Some(pad) => {
+                *waiting_for_room += 1;
+                l.since_time = *now;
+                Readiness::Room(pad)
+            }
+            None => Readiness::Silent,
+        };
     }
 }
 

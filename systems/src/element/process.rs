@@ -294,6 +294,12 @@ impl<'a> Process<'a> {
         self.lane.again = true;
     }
 
+    /// Says that it goes on when a source pad has room, or something new comes: for elements of which
+    /// not all that they do needs room. Without it they are not run for room alone.
+    pub fn wait_for_room(&mut self, pad: u32) {
+        self.lane.extras.make().awaits_room = Some(pad);
+    }
+
     /// Whether who feeds a sink pad says that nothing may ever come there.
     pub fn may_be_silent(&self, pad: usize) -> bool {
         let input = self.lane.inputs.get(pad);

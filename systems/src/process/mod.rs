@@ -166,6 +166,7 @@ impl Run<'_> {
         }
         if let Some(extra) = lane.extras.made() {
             (extra.wake_at, extra.awaits) = (None, None);
+            extra.awaits_room = None;
         }
         lane.eager = false;
         lane.again = false;

@@ -333,11 +333,11 @@ fn missing_input(l: &Lane) -> Option<u32> {
     }
 }
 
-/// Whether all that comes next to an element is the end.
+/// Whether all that comes next to an element is the end. What it keeps may go before that.
 #[inline]
 fn only_ends(l: &Lane) -> bool {
     let ends = |i: &Input| i.eos || i.queue.front() == Some(Item::EOS);
-    l.trigger == Trigger::Any && l.inputs.iter().all(ends)
+    l.trigger == Trigger::Any && l.inputs.iter().all(ends) && l.extras.kept.is_empty()
 }
 
 /// Of an element that compares its inputs: the one that it asked for, while nothing is there; else

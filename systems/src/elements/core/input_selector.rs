@@ -156,7 +156,7 @@ impl Work for Selecting {
             self.let_go(process, pad, all);
         }
         if process.queued(active) > 0 && process.room(0) == 0 {
-            process.again();
+            process.wait_for_room(0);
         } else if process.queued(active) == 0 && !all {
             process.wait_for_input(active);
         }
