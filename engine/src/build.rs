@@ -276,11 +276,18 @@ impl Engine {
             name: name(),
             error,
         });
-        let Some(setting) = checked? else {
-            return Ok(SetOutcome::Ignored);
-        };
         // An element that was added to a running pipeline is in READY until it is linked.
         let ready = self.world.get::<State>(element.0) == Some(&State::Ready);
+        let Some(setting) = checked? else {
+            if !ready {
+                let element = name();
+                tracing::warn!(
+                    element,
+                    "property `{property}` is accepted and does nothing"
+                );
+            }
+            return Ok(SetOutcome::Ignored);
+        };
         let started = self
             .pipeline_of(element)
             .filter(|_| !ready)

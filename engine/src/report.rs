@@ -6,7 +6,7 @@ mod elements;
 mod messages;
 
 pub use elements::{ElementReport, WatchedReport};
-pub(crate) use messages::Names;
+pub(crate) use messages::{Listed, Names};
 pub use messages::{MessageReport, OccurrenceReport, TallyReport};
 
 use crate::build::PipelineHandle;

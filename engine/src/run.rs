@@ -2,7 +2,7 @@
 
 use crate::build::{ElementHandle, PipelineHandle};
 use crate::engine::Engine;
-use crate::report::{Names, Report, Verdict};
+use crate::report::{Listed, Names, Report, Verdict};
 use core::ops::Range;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -196,7 +196,7 @@ impl Engine {
         self.observe(pipeline, options.digests, options.record);
         while self.next_message(pipeline, MessageMask::all()).is_some() {}
         self.set_state(pipeline, State::Playing);
-        let mut messages = Vec::new();
+        let mut messages = Listed::default();
         let mut names = Names::new();
         let mut stopped: Option<Report> = None;
         let verdict = self.on_threads(|engine| {
@@ -259,16 +259,16 @@ impl Engine {
         self.add_names(pipeline, &mut names);
         self.set_state(pipeline, State::Ready);
         let _ = self.wait_for_state(pipeline, State::Ready);
-        let before = messages.len();
+        let before = messages.messages.len();
         while let Some(message) = self.next_message(pipeline, MessageMask::all()) {
             messages.push(message);
         }
         let failed = |m: &Message| m.kind.mask() == MessageMask::ERROR;
         report.verdict = match verdict {
-            Verdict::Done if messages[before..].iter().any(failed) => Verdict::Failed,
+            Verdict::Done if messages.messages[before..].iter().any(failed) => Verdict::Failed,
             other => other,
         };
-        report.add_messages(&names, &messages);
+        report.add_messages(&names, &messages.messages);
         report
     }
 

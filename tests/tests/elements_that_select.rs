@@ -465,3 +465,19 @@ fn an_event_waits_for_what_an_element_is_busy_with() {
         ]
     );
 }
+
+#[test]
+fn an_active_pad_that_is_not_there_is_told_once() {
+    for text in [
+        "input-selector name=s active-pad=sink_9 ! fakesink videotestsrc num-buffers=30 ! s.",
+        "videotestsrc num-buffers=30 ! output-selector name=s active-pad=nope ! fakesink",
+    ] {
+        let report = run(text);
+        let warned = report.messages.iter().filter(|m| m.kind == "warning");
+        let warned: Vec<_> = warned
+            .map(|m| (m.element.as_deref(), m.code.as_deref()))
+            .collect();
+        assert_eq!(warned, [(Some("s"), Some("settings"))], "{text}");
+        assert_eq!(report.sinks[0].buffers, 30, "{text}");
+    }
+}

@@ -263,3 +263,22 @@ fn what_is_put_before_an_ended_element_ends_once() {
     assert_eq!(count(&told, MessageMask::EOS), 2);
     assert_eq!(count(&told, MessageMask::ERROR), 0);
 }
+
+#[test]
+fn concat_goes_on_behind_an_input_whose_end_was_taken_before_a_seek() {
+    let mut engine = engine();
+    let text = "concat name=c ! actsink label=concat-removed fakesrc num-buffers=3 name=x ! c. \
+                fakesrc num-buffers=3 name=y ! queue ! c.";
+    let p = launch(&mut engine, text);
+    engine.set_state(p, State::Playing);
+    to_end(&mut engine, p);
+    let y = named(&engine, p, "y");
+    engine
+        .remove(p, y, tickpipe::Removal::Discard)
+        .expect("it is there");
+    ticks(&mut engine, 3);
+    engine.seek(p, Seek::frame(1)).expect("x can");
+    to_end(&mut engine, p);
+    let seen = buffers(&taken("concat-removed"));
+    assert_eq!(seen, [0, 1, 2, 0, 1, 2, 1, 2]);
+}

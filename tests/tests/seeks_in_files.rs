@@ -2,7 +2,9 @@
 //! by time, with a flush and without, and no stale frame comes behind it.
 
 use tickpipe::components::time::TimeBase;
-use tickpipe::{Engine, EngineOptions, MessageMask, Report, RunOptions, Script, Seek, SeekError};
+use tickpipe::{
+    Engine, EngineOptions, Flush, MessageMask, Report, RunOptions, Script, Seek, SeekError,
+};
 
 const FRAMES: i64 = 60;
 
@@ -173,4 +175,87 @@ fn in_ready_the_last_one_counts_when_it_starts() {
     let error = engine.seek(p, Seek::frame(1).without_flush());
     assert!(matches!(error, Err(SeekError::Ended { .. })), "{error:?}");
     std::fs::remove_file(path).expect("it is there");
+}
+
+/// Flushes at some ticks.
+struct Flushes(Vec<(u64, Flush)>);
+
+impl Script for Flushes {
+    fn before(&mut self, engine: &mut Engine, pipeline: tickpipe::PipelineHandle, tick: u64) {
+        while let Some((_, flush)) = self.0.pop_if(|f| f.0 <= tick) {
+            engine.flush(pipeline, None, flush);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[test]
+fn after_a_flush_the_next_whole_frame_goes_on() {
+    let path = file("flush");
+    let (whole, _) = run(&path, Vec::new());
+    let whole = hashes(&whole);
+    for blocks in ["", "blocksize=1000", "blocksize=391", "blocksize=97"] {
+        for tick in 0..70 {
+            for held in [0, 3] {
+                let mut engine = engine();
+                let text = format!("filesrc location={path} {blocks} ! y4mdec ! fakesink name=k");
+                let (p, _) = engine.launch("main", &text).expect("a graph");
+                let flushes = match held {
+                    0 => vec![(tick, Flush::Discard)],
+                    _ => vec![(tick + held, Flush::Stop), (tick, Flush::Start)],
+                };
+                let options = RunOptions {
+                    record: true,
+                    max_ticks: Some(4000),
+                    ..RunOptions::default()
+                };
+                let script = &mut Flushes(flushes);
+                let report = engine.run_script(p, &options, &mut (), script);
+                let at = format!("{blocks} at {tick} for {held}");
+                // Only the header cannot be lost.
+                if report.verdict.name() != "done" {
+                    let told = report.messages.iter().find(|m| m.kind == "error");
+                    let code = told.and_then(|m| m.code.as_deref());
+                    assert_eq!((code, times(&report).len()), (Some("damaged"), 0), "{at}");
+                    continue;
+                }
+                let got = hashes(&report);
+                assert!(got.iter().all(|frame| whole.contains(frame)), "{at}");
+                assert!(got.is_sorted_by_key(|f| f.0), "{at}");
+            }
+        }
+    }
+    let _ = std::fs::remove_file(path);
+}
+
+#[test]
+fn who_is_not_fed_any_more_cannot_go_elsewhere() {
+    let path = file("unfed");
+    let mut engine = engine();
+    let text = format!("filesrc name=f location={path} ! y4mdec name=d ! fakesink name=k");
+    let (p, _) = engine.launch("main", &text).expect("a graph");
+    engine.set_state(p, tickpipe::State::Playing);
+    (0..6).for_each(|_| engine.tick());
+    let source = engine.element(p, "f").expect("it is there");
+    let removed = engine.remove(p, source, tickpipe::Removal::Discard);
+    removed.expect("it is there");
+    (0..3).for_each(|_| engine.tick());
+    let refused = engine.seek(p, Seek::frame(0)).expect_err("nobody can");
+    assert!(
+        refused.to_string().ends_with("nothing feeds it"),
+        "{refused}"
+    );
+    let decoder = engine.element(p, "d").expect("it is there");
+    let removed = engine.remove(p, decoder, tickpipe::Removal::Discard);
+    removed.expect("it is there");
+    (0..3).for_each(|_| engine.tick());
+    let refused = engine.seek(p, Seek::frame(0)).expect_err("nobody can");
+    assert_eq!(
+        refused.to_string(),
+        "cannot go to frame 0: no source is linked to any sink"
+    );
+    let _ = std::fs::remove_file(path);
 }

@@ -98,6 +98,28 @@ fn over_a_long_gap_nothing_is_repeated() {
 }
 
 #[test]
+fn a_frame_whose_length_nobody_knows_stands_until_its_own_time() {
+    let run = |stamps: &str, choose: &str| {
+        let report = rated(
+            &format!("stamps={stamps} time-base=1/1000"),
+            "0/1",
+            choose,
+            "10/1",
+        );
+        assert_eq!(report.verdict, Verdict::Done);
+        shown(&report)
+    };
+    let nearest = [0, 1, 2, 2, 2, 2, 3, 3, 3, 3];
+    assert_eq!(run("0,100,200,900", ""), nearest);
+    let previous = [0, 1, 2, 2, 2, 2, 2, 2, 2, 3];
+    assert_eq!(run("0,100,200,900", "choose=previous"), previous);
+    assert_eq!(run("0,1000", ""), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+    assert_eq!(run("5,6,7", ""), [0]);
+    assert_eq!(run("0", ""), [0]);
+    assert_eq!(run("250", ""), [0, 0, 0]);
+}
+
+#[test]
 fn before_the_first_frame() {
     let report = rated("stamps=3..4", "25/1", "", "25/1");
     assert_eq!(times(&report, "out"), known(0..5));

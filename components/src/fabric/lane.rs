@@ -381,6 +381,8 @@ impl Lane {
             Some(input) => input.dropped += 1,
             None => self.dropped += 1,
         }
+        let tally = &mut self.extras.make().tally;
+        tally.add(Reason::NotWanted, Deed::Dropped, 1);
         self.released.push(buffer);
     }
 

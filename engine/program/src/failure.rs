@@ -26,6 +26,9 @@ pub(crate) enum Failure {
     /// Two outputs have one target.
     #[error("{0} is a file of the graph: a report or digests written there would destroy it")]
     OutputInUse(String),
+    /// An output would destroy the scenario.
+    #[error("{0} is the scenario file: a report or digests written there would destroy it")]
+    ScenarioInUse(String),
     /// Two outputs would go to one place.
     #[error("--report and --digests cannot both go to {}", .0.display())]
     SameOutput(PathBuf),
@@ -77,6 +80,7 @@ impl Failure {
             Failure::Log { .. }
             | Failure::SameOutput(_)
             | Failure::OutputInUse(_)
+            | Failure::ScenarioInUse(_)
             | Failure::Launch { .. }
             | Failure::Scenario { .. }
             | Failure::Conform { .. }

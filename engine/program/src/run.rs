@@ -40,6 +40,15 @@ pub(crate) fn run_graph(
         record: flags.report.is_some(),
         ..only_limits(limits)
     };
+    if let Graph::File(scenario) = graph {
+        for target in [&report_to, &digests_to].into_iter().flatten() {
+            if let Target::File(path) = target
+                && same_file(path, Path::new(scenario.name()))
+            {
+                return Err(Failure::ScenarioInUse(path.display().to_string()));
+            }
+        }
+    }
     let mut engine = Engine::with_options(graph.engine_options(&overrides)?)?;
     let job = graph.build(&mut engine, &overrides)?;
     for warning in &job.warnings {

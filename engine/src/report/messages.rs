@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use tickpipe_components::graph::Element;
 use tickpipe_components::id::ElementId;
 use tickpipe_components::message::{Message, MessageKind};
+use tickpipe_components::occurrence::{Deed, Reason};
 use tickpipe_systems::state::Graphs;
 
 /// A message.
@@ -59,6 +60,28 @@ pub struct TallyReport {
 /// Occurrences of one kind and element that are listed.
 const MOST_TOLD: u64 = 1000;
 
+/// The messages of a run that its report lists, as they come: what happens to each of many buffers
+/// takes no more memory than is listed of it.
+#[derive(Default)]
+pub(crate) struct Listed {
+    pub(crate) messages: Vec<Message>,
+    told: BTreeMap<(Option<ElementId>, Reason, Deed), u64>,
+}
+
+impl Listed {
+    pub(crate) fn push(&mut self, message: Message) {
+        if let MessageKind::Occurrence(o) = message.kind {
+            let told = self.told.entry((message.element, o.reason, o.deed));
+            let told = told.or_insert(0);
+            if *told == MOST_TOLD {
+                return;
+            }
+            *told += 1;
+        }
+        self.messages.push(message);
+    }
+}
+
 /// Names of elements, for messages.
 pub(crate) type Names = BTreeMap<ElementId, String>;
 
@@ -79,7 +102,6 @@ impl Engine {
 impl Report {
     /// Adds the run's messages, with the elements' names.
     pub(crate) fn add_messages(&mut self, names: &Names, messages: &[Message]) {
-        let mut told = BTreeMap::new();
         for message in messages {
             let (domain, code) = match message.kind {
                 MessageKind::Error(d, c) | MessageKind::Warning(d, c) => {
@@ -94,15 +116,7 @@ impl Report {
                 | MessageKind::AsyncDone
                 | MessageKind::Seeked
                 | MessageKind::Removed => (None, None),
-                MessageKind::Occurrence(o) => {
-                    let key = (message.element, o.reason, o.deed);
-                    let told = told.entry(key).or_insert(0u64);
-                    *told += 1;
-                    if *told > MOST_TOLD {
-                        continue;
-                    }
-                    (None, Some(o.reason.name().to_owned()))
-                }
+                MessageKind::Occurrence(o) => (None, Some(o.reason.name().to_owned())),
             };
             let occurrence = match message.kind {
                 MessageKind::Occurrence(o) => Some(OccurrenceReport {

@@ -51,6 +51,20 @@ pub enum SeekError {
         /// Why.
         error: ElementError,
     },
+    /// Who would have to go elsewhere for it is not there any more.
+    #[error("{element} cannot go to {seek}: nothing feeds it")]
+    Unfed {
+        /// Its name.
+        element: String,
+        /// What was asked of it.
+        seek: Seek,
+    },
+    /// No source is left that leads to a sink.
+    #[error("cannot go to {seek}: no source is linked to any sink")]
+    NoSource {
+        /// What was asked for.
+        seek: Seek,
+    },
     /// Nothing is under way that the new part could follow.
     #[error("{element} is at its end: nothing follows it without a flush")]
     Ended {
@@ -91,14 +105,21 @@ pub fn plan(
     let mut parts: Vec<(u32, Seek, Segment)> = Vec::new();
     let mut through = Vec::new();
     let mut asked: Vec<Option<Seek>> = vec![None; p.lanes.len()];
-    let mut open: Vec<(u32, Seek)> = p.sinks.iter().map(|&s| (s, *seek)).collect();
-    while let Some((lane, seek)) = open.pop() {
+    let sinks = p.sinks.iter();
+    let mut open: Vec<(u32, Seek, Option<u32>)> = sinks.map(|&s| (s, *seek, None)).collect();
+    while let Some((lane, seek, for_whom)) = open.pop() {
         let (Some(l), Some(slot)) = (p.lanes.get(lane as usize), works.slots.get(lane as usize))
         else {
             continue;
         };
         // Where nothing is linked nobody goes anywhere.
         if l.plug {
+            let asks = for_whom.and_then(|lane| works.slots.get(lane as usize));
+            if let (Some(slot), Some(lane)) = (asks, for_whom) {
+                let element = slot.name.to_string();
+                let of = p.lanes[lane as usize].element;
+                return Err((Some(of), SeekError::Unfed { element, seek }));
+            }
             continue;
         }
         let element = || slot.name.to_string();
@@ -108,6 +129,7 @@ pub fn plan(
             Some(_) => return bad(SeekError::TwoPlaces { element: element() }),
             None => {}
         }
+        let mut for_whom = for_whom;
         let upstream = match slot.work.plan_seek(&seek) {
             Err(error) => {
                 let element = element();
@@ -129,6 +151,7 @@ pub fn plan(
             Ok(Seeking::Through(upstream, segment)) => {
                 parts.push((lane, seek, segment));
                 through.push(lane);
+                for_whom = Some(lane);
                 Some(upstream)
             }
         };
@@ -137,8 +160,11 @@ pub fn plan(
             return bad(SeekError::Ended { element: element() });
         }
         if let Some(seek) = upstream {
-            open.extend(l.inputs.iter().map(|i| (i.from.0.0, seek)));
+            open.extend(l.inputs.iter().map(|i| (i.from.0.0, seek, for_whom)));
         }
+    }
+    if parts.is_empty() && !p.sinks.is_empty() {
+        return Err((None, SeekError::NoSource { seek: *seek }));
     }
     parts.sort_by_key(|part| part.0);
     Ok(SeekPlan { parts, through })

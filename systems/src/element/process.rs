@@ -483,6 +483,13 @@ impl<'a> Process<'a> {
         self.release(buffer);
     }
 
+    /// The same, counted with its reason and not told one by one.
+    pub fn drop_counted(&mut self, buffer: BufferId, reason: Reason) {
+        let tally = &mut self.lane.extras.make().tally;
+        tally.add(reason, Deed::Dropped, 1);
+        self.drop_buffer(buffer);
+    }
+
     /// Lets go of a buffer that it took, for a reason that is told and counted.
     pub fn drop_for(&mut self, buffer: BufferId, reason: Reason) {
         let meta = self.buffers.meta[buffer.index()];

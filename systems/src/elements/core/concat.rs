@@ -150,6 +150,11 @@ impl Work for Joining {
                 return Ok(());
             }
             let Some(item) = process.next(self.due) else {
+                // Its end was taken before what was played of others began anew.
+                if process.ended(self.due) {
+                    self.next_input(process);
+                    continue;
+                }
                 break;
             };
             match item.as_buffer() {

@@ -19,7 +19,7 @@ use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::event::Event;
 use tickpipe_components::fabric::{RoomFor, SinkTiming};
-use tickpipe_components::fault::ElementError;
+use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::occurrence::Reason;
 
@@ -85,6 +85,7 @@ impl Element for InputSelector {
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         Ok(Box::new(Selecting {
             settings: self.clone(),
+            told: false,
             reached: None,
         }))
     }
@@ -92,6 +93,8 @@ impl Element for InputSelector {
 
 struct Selecting {
     settings: InputSelector,
+    /// That no pad has the name that is to be active.
+    told: bool,
     /// The running time of the last buffer that was passed on, in nanoseconds.
     reached: Option<i64>,
 }
@@ -100,6 +103,15 @@ impl Selecting {
     fn active(&self, process: &Process<'_>) -> usize {
         let named = process.sink_named(&self.settings.active_pad);
         named.unwrap_or_default()
+    }
+
+    /// Tells once that no pad has the name that is to be active.
+    fn tell_unknown(&mut self, process: &mut Process<'_>) {
+        let name = &self.settings.active_pad;
+        if !self.told && !name.is_empty() && process.sink_named(name).is_none() {
+            self.told = true;
+            tell_no_pad(process, name);
+        }
     }
 
     fn running(process: &Process<'_>, pad: usize, buffer: BufferId) -> Option<i64> {
@@ -129,6 +141,7 @@ impl Work for Selecting {
     fn update(&mut self, settings: &dyn Any) -> Result<(), ElementError> {
         if let Some(settings) = settings.downcast_ref::<InputSelector>() {
             self.settings = settings.clone();
+            self.told = false;
         }
         Ok(())
     }
@@ -136,6 +149,7 @@ impl Work for Selecting {
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         // What is not passed on needs no room.
         process.wants_room(RoomFor::None);
+        self.tell_unknown(process);
         let active = self.active(process);
         while process.room(0) > 0 {
             let Some(item) = process.next(active) else {
@@ -185,4 +199,10 @@ impl Work for Selecting {
         visitor.bytes("active", self.settings.active_pad.as_bytes());
         visitor.signed("reached", self.reached.unwrap_or(i64::MIN));
     }
+}
+
+/// Tells that no pad has the name that is to be active, and that the first is.
+pub(super) fn tell_no_pad(process: &mut Process<'_>, name: &str) {
+    tracing::warn!("no linked pad is named `{name}`: the first is active");
+    process.warn(Domain::Core, Code::Settings);
 }

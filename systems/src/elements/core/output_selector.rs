@@ -9,6 +9,7 @@
 //!
 //! `tickpipe launch 'videotestsrc num-buffers=3 ! output-selector name=s active-pad=src_1 s.src_0 ! fakesink s.src_1 ! fakesink'`
 
+use super::input_selector::tell_no_pad;
 use crate::element::{Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work};
 use bevy_ecs::component::Component;
 use core::any::Any;
@@ -73,6 +74,7 @@ impl Element for OutputSelector {
         Ok(Box::new(Selecting {
             settings: self.clone(),
             active: None,
+            told: false,
             begun: false,
             stale: false,
         }))
@@ -83,6 +85,8 @@ struct Selecting {
     settings: OutputSelector,
     /// The pad that got the last buffer.
     active: Option<usize>,
+    /// That no pad has the name that is to be active.
+    told: bool,
     /// A buffer came.
     begun: bool,
     /// What it keeps is of other caps.
@@ -129,6 +133,7 @@ impl Work for Selecting {
     fn update(&mut self, settings: &dyn Any) -> Result<(), ElementError> {
         if let Some(settings) = settings.downcast_ref::<OutputSelector>() {
             self.settings = settings.clone();
+            self.told = false;
         }
         Ok(())
     }
@@ -137,7 +142,11 @@ impl Work for Selecting {
         if core::mem::take(&mut self.stale) {
             self.forget(process);
         }
-        let named = process.source_named(&self.settings.active_pad);
+        let name = &self.settings.active_pad;
+        let named = process.source_named(name);
+        if named.is_none() && !name.is_empty() && !core::mem::replace(&mut self.told, true) {
+            tell_no_pad(process, name);
+        }
         let active = named.unwrap_or_default();
         process.wants_room(RoomFor::One(active as u32));
         // What it waited for may have been room on another pad.

@@ -7,6 +7,7 @@ use bevy_ecs::component::Component;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::ElementError;
+use tickpipe_components::occurrence::Reason;
 
 /// Settings of `skip`.
 #[derive(Component, Clone, Debug, Default)]
@@ -75,7 +76,7 @@ impl Work for Skipping {
                     Some(buffer) => {
                         self.seen += 1;
                         match self.every > 0 && self.seen.is_multiple_of(self.every) {
-                            true => process.drop_buffer(buffer),
+                            true => process.drop_counted(buffer, Reason::Settings),
                             false => process.forward(0, buffer),
                         }
                     }

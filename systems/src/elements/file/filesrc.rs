@@ -147,7 +147,6 @@ impl Element for FileSrc {
             location: self.location.clone(),
             left: u64::try_from(self.num_buffers).ok(),
             len,
-            index: 0,
             position: 0,
             head_used: 0,
             stop: None,
@@ -166,7 +165,6 @@ struct Reading {
     left: Option<u64>,
     /// Bytes of a regular file when it was opened.
     len: Option<u64>,
-    index: u64,
     position: u64,
     head_used: usize,
     /// The first byte that a seek leaves out.
@@ -242,8 +240,8 @@ impl Work for Reading {
                 break;
             }
             buffer.meta.len = read;
-            buffer.meta.index = self.index;
-            self.index += 1;
+            // Where it stands in the file: what was lost on the way is seen by that.
+            buffer.meta.index = self.position;
             self.position += read as u64;
             self.left = self.left.map(|n| n - 1);
             process.push(0, buffer);
@@ -256,6 +254,11 @@ impl Work for Reading {
     }
 
     fn plan_seek(&self, seek: &Seek) -> Result<Seeking, ElementError> {
+        // Where nothing was read yet, a pipe too is at its start.
+        let begins = self.position == 0 && seek.start == 0 && seek.stop.is_none();
+        if begins && seek.format == SeekFormat::Bytes && seek.rate == Rate::ONE {
+            return Ok(Seeking::Here(Segment::default()));
+        }
         let len = self.len.ok_or_else(|| FileError::NotSeekable {
             location: self.location.clone(),
         })?;
@@ -274,6 +277,9 @@ impl Work for Reading {
     }
 
     fn seek(&mut self, seek: &Seek) {
+        if self.position == 0 && seek.start == 0 && seek.stop.is_none() {
+            return;
+        }
         self.position = seek.start.unsigned_abs();
         self.stop = seek.stop.map(i64::unsigned_abs);
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
@@ -295,7 +301,6 @@ impl Work for Reading {
     }
 
     fn state(&self, visitor: &mut dyn StateVisitor) {
-        visitor.unsigned("index", self.index);
         visitor.unsigned("position", self.position);
     }
 }

@@ -48,6 +48,14 @@ enum Y4mError {
     Unsupported(String),
     #[error("the header changed between planning and running")]
     Changed,
+    #[error(
+        "bytes {from} to {to} were discarded on the way, and where the next frame begins is not known: {why}"
+    )]
+    Lost {
+        from: u64,
+        to: u64,
+        why: &'static str,
+    },
 }
 
 impl From<Y4mError> for ElementError {
@@ -59,7 +67,7 @@ impl From<Y4mError> for ElementError {
                 | ReadError::FrameLineTruncated { .. }
                 | ReadError::Truncated { .. },
             ) => Code::Truncated,
-            Y4mError::Read(_) | Y4mError::Changed => Code::Damaged,
+            Y4mError::Read(_) | Y4mError::Changed | Y4mError::Lost { .. } => Code::Damaged,
             Y4mError::Unsupported(_) => Code::Unsupported,
         };
         ElementError::new(Domain::Stream, code, error)
@@ -164,6 +172,8 @@ impl Element for Y4mDec {
             info: None,
             caps: None,
             used: 0,
+            gap: 0,
+            flushed: false,
             frame: None,
             layout: None,
             frames: 0,
@@ -182,6 +192,10 @@ struct Decoding {
     caps: Option<Structure>,
     /// Bytes of the oldest block that were read already.
     used: usize,
+    /// Bytes up to the frame that goes on, where some were discarded on the way.
+    gap: u64,
+    /// Something was discarded, and no block came since.
+    flushed: bool,
     /// The frame that is being filled, and where its planes lie.
     frame: Option<Granted>,
     layout: Option<Layout>,
@@ -209,6 +223,12 @@ enum Next {
 impl Decoding {
     /// Reads the block `bytes` on, up to the end of a frame or of the block.
     fn read(&mut self, bytes: &[u8]) -> Result<Next, ElementError> {
+        let passed = self.gap.min((bytes.len() - self.used) as u64);
+        self.used += passed as usize;
+        self.gap -= passed;
+        if self.gap > 0 {
+            return Ok(Next::Block);
+        }
         loop {
             let rest = &bytes[self.used..];
             let (used, event) = self.reader.next(rest).map_err(Y4mError::from)?;
@@ -255,6 +275,31 @@ impl Decoding {
         }
     }
 
+    /// A block begins at `at`. Where bytes before it were discarded on the way, the next whole frame is
+    /// the one that goes on.
+    fn meet(&mut self, at: u64) -> Result<(), Y4mError> {
+        let from = self.reader.position().saturating_sub(self.gap);
+        self.flushed = false;
+        if at == from {
+            return Ok(());
+        }
+        let lost = |why| Y4mError::Lost { from, to: at, why };
+        let (Some(data), Some(bytes)) = (self.data, self.frame_bytes()) else {
+            return Err(lost("the header was not read"));
+        };
+        if self.odd {
+            return Err(lost("frames have parameters of their own"));
+        }
+        let (data, bytes) = (data.unsigned_abs(), bytes.unsigned_abs());
+        let frame = at.saturating_sub(data).div_ceil(bytes);
+        let begins = frame.saturating_mul(bytes).saturating_add(data);
+        self.reader.go_to(frame, begins);
+        self.frames = frame;
+        self.gap = begins - at;
+        self.layout = None;
+        Ok(())
+    }
+
     /// The unit of the stream's times: one frame.
     fn frame_time(&self) -> Option<TimeBase> {
         let rate = self.info.as_ref().and_then(|info| info.framerate);
@@ -295,11 +340,19 @@ impl Decoding {
             let Some(item) = process.peek(0) else { break };
             let Some(block) = item.as_buffer() else {
                 process.next(0);
-                self.reader.end().map_err(Y4mError::from)?;
+                // Of what was discarded nobody knows where it would have ended.
+                if !self.flushed && self.gap == 0 {
+                    self.reader.end().map_err(Y4mError::from)?;
+                }
                 process.finish();
                 break;
             };
-            let next = match self.read(process.bytes(block)) {
+            let met = match self.used {
+                0 => self.meet(process.meta(block).index),
+                _ => Ok(()),
+            };
+            let mut read = || self.read(process.bytes(block));
+            let next = match met.map_err(ElementError::from).and_then(|()| read()) {
                 Ok(next) => next,
                 Err(error) => {
                     process.next(0);
@@ -361,7 +414,10 @@ impl Work for Decoding {
         };
         // Before the header was read the frames before are read too, and left out.
         let (Some(data), Some(bytes)) = (self.data, self.frame_bytes()) else {
-            return Ok(Seeking::Here(segment));
+            return Ok(match seek.flush {
+                true => Seeking::Through(Seek::byte(0), segment),
+                false => Seeking::Here(segment),
+            });
         };
         let byte = bytes.checked_mul(start).and_then(|b| b.checked_add(data));
         let byte =
@@ -379,6 +435,10 @@ impl Work for Decoding {
         };
         self.start = start.unsigned_abs();
         self.stop = stop.map(i64::unsigned_abs);
+        if self.data.is_none() && seek.flush {
+            self.reader = Reader::new();
+        }
+        (self.gap, self.flushed) = (0, false);
         if let (Some(data), Some(bytes)) = (self.data, self.frame_bytes()) {
             let byte = bytes.saturating_mul(start).saturating_add(data);
             self.reader.go_to(self.start, byte.unsigned_abs());
@@ -386,6 +446,13 @@ impl Work for Decoding {
             self.used = 0;
             self.layout = None;
         }
+    }
+
+    /// The decoder goes on with the next whole frame of what comes.
+    fn flush(&mut self, _pads: &[usize]) {
+        self.used = 0;
+        self.layout = None;
+        self.flushed = true;
     }
 
     fn position(&self) -> Option<(i64, TimeBase)> {
@@ -401,6 +468,8 @@ impl Work for Decoding {
         visitor.unsigned("stop", self.stop.unwrap_or(u64::MAX));
         visitor.unsigned("position", self.reader.position());
         visitor.unsigned("used", self.used as u64);
+        visitor.unsigned("gap", self.gap);
+        visitor.flag("flushed", self.flushed);
         visitor.unsigned("frames", self.frames);
     }
 }

@@ -110,17 +110,15 @@ impl Rating {
 
     /// The first k, from the next on, for which `shown` does not stand any more: where `after`
     /// takes over, or where it ends. `None` if no number can say that.
-    fn until(
-        &self,
-        step: TimeBase,
-        (shown, times): (&Frame, u64),
-        after: Option<&Frame>,
-    ) -> Option<i64> {
+    fn until(&self, step: TimeBase, shown: &Frame, after: Option<&Frame>) -> Option<i64> {
         let Some(after) = after else {
             return match shown.end {
                 Some(end) => Some(end.convert(step, Rounding::Up)?.value),
-                // Nobody said how long it lasts: one frame.
-                None => self.next.checked_add(i64::from(times == 0)),
+                // Nobody said how long it lasts: until its own time, and then too.
+                None => {
+                    let begins = shown.time.convert(step, Rounding::Down)?.value;
+                    begins.checked_add(1)
+                }
             };
         };
         if self.settings.choose == Choose::Previous {
@@ -205,7 +203,7 @@ impl Rating {
             let Some(buffer) = process.kept().next() else {
                 break;
             };
-            let until = self.until(step, (&frame, times), after);
+            let until = self.until(step, &frame, after);
             let until = until.ok_or_else(|| no_place(&frame, step))?;
             if self.next >= until {
                 break;
