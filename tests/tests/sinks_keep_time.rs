@@ -253,7 +253,6 @@ fn what_elements_hold_back_counts_as_latency() {
     for (behind, frames) in [
         ("hold buffers=3 !", 3),
         ("hold buffers=3 declared=false !", 0),
-        ("work time=40ms !", 1),
         ("delay buffers=2 !", 2),
         ("videorate ! video/x-raw,framerate=50/1 !", 1),
         (

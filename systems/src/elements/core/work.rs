@@ -4,11 +4,10 @@
 //! `tickpipe launch --clock virtual 'videotestsrc num-buffers=9 ! work time=40ms ! fakesink'`
 
 use super::work_time::{check_time, parse_time};
-use crate::element::{Element, Flow, PadCapsOf, PadTemplate, Process, Property, Work};
+use crate::element::{Element, Flow, PadTemplate, Process, Property, Work};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
-use tickpipe_components::fabric::Latency;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::property::{PropertyKind, PropertyValue, TextForm};
 
@@ -50,10 +49,6 @@ impl Element for WorkElement {
                 }
             },
         )]
-    }
-
-    fn latency(&self, _pads: &PadCapsOf) -> Latency {
-        Latency::of(self.time)
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
