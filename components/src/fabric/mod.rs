@@ -90,7 +90,7 @@ pub struct PipelineFabric {
     pub waiting_for_room: u32,
     /// Lanes that wait for time.
     pub timers: Marks,
-    /// Lanes with [`Lane::bounds`]: queues.
+    /// Lanes with [`Extra::bounds`]: queues.
     pub bounded: Marks,
     /// Events that stand in queues.
     pub events: Events,
