@@ -25,6 +25,7 @@ pub mod message;
 pub mod occurrence;
 pub mod pool;
 pub mod property;
+pub mod pull;
 pub mod readiness;
 pub mod seek;
 pub mod stamps;
