@@ -250,6 +250,34 @@ fn f7_a_flush_cancels_and_all_that_is_cancelled_is_collected() {
     ask(&mut r, 0, 512).expect("it can again");
 }
 
+#[test]
+fn formats_are_read_from_what_is_granted() {
+    use tickpipe_components::cut::FourCc;
+    use tickpipe_components::ivf::{FrameHead, Header, Index, Rate};
+    let header = Header {
+        fourcc: FourCc(*b"VP80"),
+        width: 16,
+        height: 16,
+        rate: Some(Rate { num: 25, den: 1 }),
+        frames: Some(5),
+        bytes: 32,
+    };
+    let mut file = header.to_bytes().to_vec();
+    for pts in 0..5_u64 {
+        let size = 100 + pts as u32;
+        file.extend(FrameHead { size, pts }.to_bytes());
+        file.extend(counted(size as usize));
+    }
+    let granted: Arc<dyn Bytes> = Arc::new(Slice::from(&file[..]));
+    let pulled = Index::build(&*granted, 1 << 20).expect("it is whole");
+    let given = Index::build(&file[..], 1 << 20).expect("it is whole");
+    assert_eq!(pulled.frames.len(), 5);
+    assert_eq!(pulled, given);
+    let broken: Arc<dyn Bytes> = Arc::new(Broken(Some(io::ErrorKind::BrokenPipe)));
+    let told = Index::build(&*broken, 1 << 20).expect_err("it cannot be read");
+    assert!(told.to_string().contains("broken pipe"), "{told}");
+}
+
 /// Pulls a stretch; requests are done in an order that `order` gives.
 fn pull(worker: &mut Worker, order: &[usize]) -> (Vec<(u64, Vec<u8>)>, usize) {
     let (mut blocks, mut most) = (Vec::new(), 0);

@@ -1,5 +1,6 @@
 //! An immutable byte source that is read by position.
 
+use crate::cut::{ReadAt, ReadFault};
 use core::fmt;
 use std::io;
 use std::sync::Arc;
@@ -41,6 +42,21 @@ pub trait Bytes: Send + Sync + fmt::Debug {
     /// What positions, lengths and addresses of aligned reads must be a multiple of; at least 1.
     fn align(&self) -> u32 {
         1
+    }
+}
+
+/// So formats that are read by position are read from what a link grants.
+impl ReadAt for dyn Bytes {
+    fn size(&self) -> u64 {
+        self.available().total
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize, ReadFault> {
+        Bytes::read_at(self, offset, out).map_err(|error| ReadFault {
+            offset,
+            len: out.len() as u64,
+            kind: error.kind(),
+        })
     }
 }
 
