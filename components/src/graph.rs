@@ -121,6 +121,29 @@ pub enum Presence {
     Request,
 }
 
+/// How bytes get over a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Transport {
+    /// Who feeds it sends buffers.
+    #[default]
+    Push,
+    /// Who is fed reads by position what is granted ([`Bytes`](crate::pull::Bytes)); no buffer is sent.
+    Pull,
+    /// Buffers are sent that name memory of a device; their bytes are not to be had.
+    Device,
+}
+
+impl Transport {
+    /// Its name in plans and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Transport::Push => "push",
+            Transport::Pull => "pull",
+            Transport::Device => "device",
+        }
+    }
+}
+
 /// A pad's identity.
 #[derive(Component, Clone, Debug)]
 pub struct Pad {
@@ -162,13 +185,19 @@ pub struct Link {
     pub to: Entity,
     /// In a graph that was started, its number in the fabric.
     pub place: Option<LinkId>,
+    /// In a graph that was started, how bytes get over it.
+    pub transport: Option<Transport>,
 }
 
 impl Link {
     /// A link that carries nothing yet.
     pub const fn new(from: Entity, to: Entity) -> Link {
-        let place = None;
-        Link { from, to, place }
+        Link {
+            from,
+            to,
+            place: None,
+            transport: None,
+        }
     }
 }
 

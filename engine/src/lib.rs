@@ -26,7 +26,10 @@ pub use engine::{Engine, EngineError, EngineOptions};
 pub use from_launch::LaunchGraphError;
 pub use inspect::{BufferView, Holder};
 pub use link::LinkError;
-pub use plan::{Conversion, LinkCaps, LinkPlan, LinkTrace, Plan, PlanError, PlanReport, PoolCount};
+pub use plan::{
+    Conversion, LinkCaps, LinkPlan, LinkTrace, Plan, PlanError, PlanReport, PoolCount,
+    told_beside_link,
+};
 pub use report::{
     BreachReport, ElementLatencyReport, ElementReport, FrameReport, LatencyReport, LeakReport,
     LinkReport, MessageReport, OccurrenceReport, PoolReport, Report, SinkReport, SyncReport,

@@ -6,11 +6,13 @@ use bevy_ecs::entity::Entity;
 use thiserror::Error;
 use tickpipe_components::caps::pair::{MeetError, meet};
 use tickpipe_components::caps::{Caps, Structure};
-use tickpipe_components::graph::{Direction, Link, Pad, PadCaps, PadLink, Pads, Presence};
+use tickpipe_components::graph::{
+    Direction, Link, Pad, PadCaps, PadLink, Pads, Presence, Transport,
+};
 use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 use tickpipe_components::state::State;
 use tickpipe_systems::command::{Action, Actions};
-use tickpipe_systems::element::ClassRef;
+use tickpipe_systems::element::{ClassRef, PadTemplate};
 use tickpipe_systems::negotiate::{NewLink, is_plugged, unplug};
 
 /// Why two elements cannot be linked so.
@@ -54,6 +56,18 @@ pub enum LinkError {
         /// What keeps them apart.
         error: MeetError,
     },
+    /// Bytes get over no link between them.
+    #[error("{from} gives by {}, and {to} takes by {}: they have no transport in common", listed(.gives), listed(.takes))]
+    NoTransport {
+        /// The source pad.
+        from: String,
+        /// How it gives.
+        gives: &'static [Transport],
+        /// The sink pad.
+        to: String,
+        /// How it takes.
+        takes: &'static [Transport],
+    },
     /// They are in different pipelines.
     #[error("{from} and {to} are in different pipelines")]
     Apart {
@@ -71,6 +85,11 @@ pub enum LinkError {
     /// The graph cannot be changed now.
     #[error(transparent)]
     Build(#[from] BuildError),
+}
+
+fn listed(transports: &[Transport]) -> String {
+    let names: Vec<&str> = transports.iter().map(|t| t.name()).collect();
+    names.join(" or ")
 }
 
 const fn name_of(direction: Direction) -> &'static str {
@@ -175,6 +194,17 @@ impl Engine {
         (from, a): (ElementHandle, &Found),
         (to, b): (ElementHandle, &Found),
     ) -> Result<(), LinkError> {
+        let transports = [self.template(from, a), self.template(to, b)];
+        if let [Some(gives), Some(takes)] = transports
+            && gives.common_transports(takes).next().is_none()
+        {
+            return Err(LinkError::NoTransport {
+                from: format!("{}.{}", self.name(from), self.name_of(a)),
+                gives: gives.transports,
+                to: format!("{}.{}", self.name(to), self.name_of(b)),
+                takes: takes.transports,
+            });
+        }
         let (a_caps, b_caps) = (self.template_caps(from, a), self.template_caps(to, b));
         if do_meet(a_caps, b_caps) {
             return Ok(());
@@ -190,9 +220,12 @@ impl Engine {
 
     fn template_caps(&self, element: ElementHandle, found: &Found) -> &Caps {
         static ANY: Caps = Caps::any();
-        let class = self.world.get::<ClassRef>(element.0);
-        let template = class.and_then(|c| c.0.terms.pads.get(found.template()));
-        template.map_or(&ANY, |t| &t.caps)
+        self.template(element, found).map_or(&ANY, |t| &t.caps)
+    }
+
+    fn template(&self, element: ElementHandle, found: &Found) -> Option<&PadTemplate> {
+        let class = self.world.get::<ClassRef>(element.0)?;
+        class.0.terms.pads.get(found.template())
     }
 
     fn name_of<'a>(&'a self, found: &'a Found) -> &'a str {

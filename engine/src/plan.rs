@@ -8,6 +8,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use thiserror::Error;
 use tickpipe_components::caps::Caps;
+use tickpipe_components::graph::Transport;
 use tickpipe_components::limits::Limits;
 use tickpipe_systems::allocate::{Footprint, Need, PoolPlan, arithmetic, check_pool, plan_memory};
 use tickpipe_systems::element::Flow;
@@ -25,6 +26,8 @@ pub struct LinkPlan {
     pub to: String,
     /// Its caps.
     pub caps: Caps,
+    /// How bytes get over it.
+    pub transport: Transport,
     /// What making them costs: the conversion of the element that feeds the link, and what is lost.
     pub cost: Cost,
 }
@@ -151,6 +154,8 @@ pub struct LinkCaps {
     pub to: String,
     /// Its caps.
     pub caps: String,
+    /// How bytes get over it: `push`, `pull` or `device`.
+    pub transport: &'static str,
     /// What making them costs in conversions.
     pub cost: u64,
     /// What is lost there, by kind.
@@ -273,6 +278,7 @@ impl PlanReport {
                     from: l.from.clone(),
                     to: l.to.clone(),
                     caps: l.caps.to_string(),
+                    transport: l.transport.name(),
                     cost: l.cost.conversion_cost(),
                     loss: losses(&l.cost),
                 });
@@ -348,6 +354,7 @@ impl Engine {
             from: topology.from_name(&self.world, i),
             to: topology.to_name(&self.world, i),
             caps: (*solution.links[i]).clone(),
+            transport: topology.links[i].transport,
             cost: solution.costs[i],
         });
         Ok(Plan {
@@ -424,10 +431,20 @@ impl Engine {
     }
 }
 
+/// How a transport is told beside a link, unless it is the usual one.
+pub fn told_beside_link(transport: &str) -> &'static str {
+    match transport {
+        "pull" => " (pull)",
+        "device" => " (device)",
+        _ => "",
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for link in &self.links {
-            writeln!(f, "{} -> {}: {}", link.from, link.to, link.caps)?;
+            let how = told_beside_link(link.transport.name());
+            writeln!(f, "{} -> {}{how}: {}", link.from, link.to, link.caps)?;
         }
         for conversion in &self.conversions {
             let fields = conversion.fields.iter();

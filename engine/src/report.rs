@@ -105,6 +105,8 @@ pub struct LinkReport {
     pub to: String,
     /// What was agreed.
     pub caps: String,
+    /// How bytes get over it: `push`, `pull` or `device`.
+    pub transport: &'static str,
     /// For how long the element that feeds it waited because it had no room.
     #[serde(skip_serializing_if = "WaitedReport::is_none")]
     pub waited: WaitedReport,
@@ -361,6 +363,7 @@ impl Engine {
                     .world
                     .get::<PadCaps>(link.from.pad)
                     .map_or_else(String::new, |c| c.get().to_string()),
+                transport: link.transport.name(),
                 waited: waited(p, topology, i),
             });
         }

@@ -201,6 +201,8 @@ pub struct Lane {
     pub done: bool,
     /// It stands where nothing is linked, and never works.
     pub plug: bool,
+    /// It serves bytes that are read by position: nothing is sent by it, and it never works.
+    pub serves: bool,
     /// Changes of caps, settings or memory that are under way for it; mostly none.
     pub changes: Option<Box<Changes>>,
     /// How many events stand in its queues.
@@ -240,6 +242,7 @@ impl Lane {
             live: false,
             done: false,
             plug: false,
+            serves: false,
             changes: None,
             marked: 0,
             signals: None,
@@ -363,7 +366,7 @@ impl Lane {
     /// Emits the end on all source pads, once; nothing is done afterwards. A sink tells the bus.
     pub fn finish(&mut self) {
         self.end_outputs();
-        if self.outputs.is_empty() && !self.done {
+        if self.is_sink() && !self.done {
             self.extras.make().posted.push(Posted::Eos);
         }
         self.done = true;
@@ -431,7 +434,7 @@ impl Lane {
 
     /// Whether it has no source pad.
     pub fn is_sink(&self) -> bool {
-        self.outputs.is_empty()
+        self.outputs.is_empty() && !self.serves
     }
 
     /// Buffers taken in on all pads.

@@ -4,10 +4,12 @@
 //! [`Bytes`] is what is granted, [`Reader`] how it is read. The rules are DirectShow's
 //! `IAsyncReader`.
 
+mod order;
 mod reader;
 mod source;
 mod worker;
 
+pub use order::Order;
 pub use reader::{
     Completion, Outcome, PullError, Reader, Request, Short, agree_align, agree_buffers,
 };

@@ -1,5 +1,6 @@
 //! An immutable byte source that is read by position.
 
+use super::Order;
 use crate::cut::{ReadAt, ReadFault};
 use core::fmt;
 use std::io;
@@ -42,6 +43,11 @@ pub trait Bytes: Send + Sync + fmt::Debug {
     /// What positions, lengths and addresses of aligned reads must be a multiple of; at least 1.
     fn align(&self) -> u32 {
         1
+    }
+
+    /// In which order requests of it are done.
+    fn order(&self) -> Order {
+        Order::Asked
     }
 }
 

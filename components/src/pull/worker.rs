@@ -1,6 +1,7 @@
 //! Pulls a stretch of a source from one end to the other, some requests ahead: what the worker of a
 //! DirectShow pull pin does. Blocks come out in order, in whatever order the requests are done.
 
+use super::order::Order;
 use super::reader::{Outcome, PullError, Reader, Request};
 use crate::memory::Memory;
 use std::collections::BTreeMap;
@@ -60,6 +61,8 @@ pub struct Worker {
     turn: u64,
     failed: bool,
     flushed: bool,
+    /// Requests that were done one at a time.
+    turns: u64,
 }
 
 impl Worker {
@@ -82,6 +85,7 @@ impl Worker {
             turn: 0,
             failed: false,
             flushed: false,
+            turns: 0,
         }
     }
 
@@ -188,6 +192,22 @@ impl Worker {
             true => Ok(Step::End),
             false => Ok(Step::Wait),
         }
+    }
+
+    /// Has requests done that are out, in the source's order: all of them, or one.
+    pub fn complete(&mut self) {
+        let order = self.reader.bytes().order();
+        if order == Order::Asked {
+            while self.reader.complete(0) {}
+            return;
+        }
+        let which = order.next(self.reader.requests_out(), self.turns);
+        self.turns += u64::from(self.reader.complete(which));
+    }
+
+    /// How many requests were done one at a time: what an order by a seed goes by.
+    pub const fn turns(&self) -> u64 {
+        self.turns
     }
 
     /// Gives a block back, so that its memory is read into again.

@@ -104,7 +104,10 @@ fn synchroniser(f: &mut fmt::Formatter<'_>, report: &Report, sync: &SyncReport) 
 }
 
 fn links(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
-    let line = |l: &tickpipe::LinkReport| format!("{} -> {}: {}", l.from, l.to, l.caps);
+    let line = |l: &tickpipe::LinkReport| {
+        let how = tickpipe::told_beside_link(l.transport);
+        format!("{} -> {}{how}: {}", l.from, l.to, l.caps)
+    };
     section(f, "links", report.links.iter().map(line))
 }
 

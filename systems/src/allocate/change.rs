@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
 use tickpipe_components::fabric::{Due, NewMemory, PipelineFabric, QueueLimits};
-use tickpipe_components::graph::PadCaps;
+use tickpipe_components::graph::{PadCaps, Transport};
 use tickpipe_components::id::PoolId;
 
 /// What changes for a lane.
@@ -59,7 +59,7 @@ pub(super) fn change(world: &mut World, changing: Changing) {
         for plan in &changing.memory.pools {
             plans[plan.node] = Some(plan);
         }
-        for (node, n) in topology.nodes.iter().enumerate() {
+        for (node, n) in topology.flowing().nodes.iter().enumerate() {
             let kept = match (pools[node], plans[node]) {
                 (Some(old), Some(plan)) => {
                     let old = p.buffers.pools.get(old.index());
@@ -151,6 +151,9 @@ pub(super) fn change(world: &mut World, changing: Changing) {
 /// Links hold as many items as the new plan says.
 fn resize_queues(p: &mut PipelineFabric, topology: &Topology, capacities: &[usize]) {
     for (link, &capacity) in topology.links.iter().zip(capacities) {
+        if link.transport == Transport::Pull {
+            continue;
+        }
         let input = &mut p.lanes[link.to.node].inputs[link.to.index];
         if input.queue.capacity() != capacity {
             input.queue.resize(capacity);

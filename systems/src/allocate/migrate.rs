@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tickpipe_components::fabric::{Gate, Input, Item, Lane, Left, Marks, Output, PipelineFabric};
 use tickpipe_components::fault::ElementError;
-use tickpipe_components::graph::{Element, PadCaps, Pads, Place};
+use tickpipe_components::graph::{Element, PadCaps, Pads, Place, Transport};
 use tickpipe_components::id::{LaneId, PipelineId, PoolId};
 use tickpipe_components::limits::Limits;
 use tickpipe_components::occurrence::Reason;
@@ -33,7 +33,8 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
     let limits = world.resource::<Limits>().clone();
     let free = free_clock(world, topology.pipeline);
     let mut fresh = lanes(world, &topology, &solution, &memory, &limits);
-    let latencies = super::latency::latencies(world, &topology, &solution);
+    let flowing = (old.flowing().into_owned(), topology.flowing().into_owned());
+    let latencies = super::latency::latencies(world, &flowing.1, &solution);
     let of_entity: BTreeMap<Entity, usize> = (0..)
         .zip(&topology.nodes)
         .map(|(i, n)| (n.entity, i))
@@ -64,7 +65,7 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
                 _ => Gate::Open,
             };
             l.plug = plugged.contains(&lane);
-            l.done = l.plug;
+            l.done = l.plug || l.serves;
         }
         let nowhere: Vec<bool> = p.lanes.iter().map(|l| l.plug).collect();
         let mut ended = vec![false; now.len()];
@@ -76,8 +77,11 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         for (lane, l) in running.into_iter().enumerate() {
             match now[lane] {
                 Some(at) => {
-                    let places = ((&old, lane), (&topology, at));
+                    let places = ((&flowing.0, lane), (&flowing.1, at));
+                    let pulled = pulls(&old, lane) && !pulls(&topology, at);
                     fresh[at] = moved(l, &mut fresh[at], places, &nowhere);
+                    // What it read by position is not there any more: that is its end.
+                    fresh[at].ending |= pulled && !fresh[at].done;
                 }
                 None if l.plug => {}
                 None => p.left.add(gone(l, &old.nodes[lane], ended[lane], &nowhere)),
@@ -233,12 +237,19 @@ fn moved(
     lane.no_more_awaits();
     lane.inputs = inputs;
     lane.outputs = outputs;
+    lane.serves = fresh.serves;
     let retained = fresh.extras.retained.capacity();
     if retained > 0 {
         lane.extras.make().retained.reserve(retained);
     }
     lane.released.reserve(fresh.released.capacity());
     lane
+}
+
+/// Whether a node reads by position.
+fn pulls(topology: &Topology, node: usize) -> bool {
+    let mut inputs = topology.nodes[node].inputs.iter();
+    inputs.any(|&l| topology.links[l].transport == Transport::Pull)
 }
 
 /// What was sent over a link that is gone stays counted.

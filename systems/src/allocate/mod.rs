@@ -18,7 +18,7 @@ pub use plan::{MemoryError, MemoryPlan, PoolPlan, plan_memory};
 
 use crate::element::{Buffers, Flow, PadAt};
 use crate::negotiate::Solution;
-use crate::state::{Graphs, Starting, Topology, begin_paused, fail, trigger_of};
+use crate::state::{Edge, Graphs, Starting, Topology, begin_paused, fail, trigger_of};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use smallvec::SmallVec;
@@ -30,7 +30,9 @@ use tickpipe_components::fabric::{
     SinkTiming,
 };
 use tickpipe_components::fault::{Code, Domain};
-use tickpipe_components::graph::{Clock, ClockMode, Link, OfPipeline, Pipeline, Place, PoolOf};
+use tickpipe_components::graph::{
+    Clock, ClockMode, Link, OfPipeline, Pipeline, Place, PoolOf, Transport,
+};
 use tickpipe_components::id::{BufferId, LaneId, LinkId, PipelineId, PoolId};
 use tickpipe_components::limits::{Limit, Limits};
 use tickpipe_components::message::{Message, MessageKind};
@@ -76,6 +78,7 @@ pub fn allocate(world: &mut World) {
                 continue;
             }
         };
+        let flowing = topology.flowing();
         let mut lanes = lanes(world, &topology, &solution, &plan, &limits);
         let Some(table) = pools(world, id, &topology, &plan, &mut lanes) else {
             continue;
@@ -83,7 +86,8 @@ pub fn allocate(world: &mut World) {
         let pools_of = lanes.iter().map(|l| l.pool).collect();
         enter(world, &topology, id);
         let free = free_clock(world, topology.pipeline);
-        let latencies = latency::latencies(world, &topology, &solution);
+        let latencies = latency::latencies(world, &flowing, &solution);
+        drop(flowing);
         latency::tell_sinks(&mut lanes, &latencies);
         let pool_count = table.pools.len() as u32;
         let graph_hash = graph_hash(world, &topology, &solution);
@@ -160,10 +164,15 @@ fn lanes(
     limits: &Limits,
 ) -> Vec<Lane> {
     let quantum = limits.get(Limit::Quantum) as usize;
+    let whole = topology;
+    let topology = &*whole.flowing();
     let silent = silent(world, topology);
     let node_lane = |(node, n): (usize, &crate::state::Node)| {
         let entity = world.entity(n.entity);
         let mut lane = Lane::new(n.id, trigger_of(n, entity));
+        // Who serves is asked for nothing in a tick.
+        lane.serves = whole.serves(node);
+        lane.done = lane.serves;
         lane.inputs = n
             .inputs
             .iter()
@@ -366,8 +375,12 @@ fn enter(world: &mut World, topology: &Topology, id: PipelineId) {
         });
     }
     for (i, link) in topology.links.iter().enumerate() {
-        if let Some(mut link) = world.get_mut::<Link>(link.entity) {
+        let Edge {
+            entity, transport, ..
+        } = *link;
+        if let Some(mut link) = world.get_mut::<Link>(entity) {
             link.place = Some(LinkId(i as u32));
+            link.transport = Some(transport);
         }
     }
 }
@@ -426,6 +439,9 @@ fn graph_hash(world: &World, topology: &Topology, solution: &Solution) -> u64 {
             hash.unsigned("pad", end.index as u64);
         }
         hash.bytes("caps", caps.to_string().as_bytes());
+        if link.transport != Transport::Push {
+            hash.bytes("transport", link.transport.name().as_bytes());
+        }
     }
     hash.digest()
 }

@@ -116,7 +116,9 @@ pub fn plan_memory(
     solution: &Solution,
     limits: &Limits,
 ) -> Result<MemoryPlan, MemoryError> {
-    let (buffers, offered) = decide(world, topology, solution)?;
+    let whole = topology;
+    let topology = &*whole.flowing();
+    let (buffers, offered) = decide(world, whole, topology, solution)?;
     let meetings = Meetings::new(world, topology, solution, &buffers);
     let capacities = capacities(world, topology, &meetings, limits)?;
     let mut pools: Vec<PoolPlan> = Vec::new();
@@ -199,6 +201,7 @@ fn within_limits(plan: &MemoryPlan, limits: &Limits) -> Result<(), MemoryError> 
 /// Where each element's buffers come from, and who downstream offers it a pool.
 fn decide(
     world: &World,
+    whole: &Topology,
     topology: &Topology,
     solution: &Solution,
 ) -> Result<(Vec<Buffers>, Vec<Option<usize>>), MemoryError> {
@@ -206,8 +209,12 @@ fn decide(
     let mut offered = vec![None; topology.nodes.len()];
     let mut proposals = vec![Downstream::default(); topology.links.len()];
     for (node, n) in topology.nodes.iter().enumerate().rev() {
+        // Who serves sends nothing.
+        if whole.serves(node) {
+            continue;
+        }
         let entity = world.entity(n.entity);
-        let pads = solution.pads_of(topology, node);
+        let pads = solution.pads_of(whole, node);
         let downstream = n.outputs.iter().map(|&l| proposals[l]);
         let downstream = downstream.fold(Downstream::default(), Downstream::merge);
         let mut decided = n

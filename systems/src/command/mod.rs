@@ -111,9 +111,7 @@ pub fn command(world: &mut World) {
                 element,
                 flush,
             } => {
-                let lane = element
-                    .and_then(|e| world.get::<Place>(e))
-                    .map(|p| p.lane.0);
+                let lane = element.and_then(|e| acting(world, e));
                 // An element that does not run holds nothing.
                 if lane.is_some() == element.is_some() {
                     with_running(world, pipeline, |p, works| {
@@ -132,7 +130,7 @@ pub fn command(world: &mut World) {
                 event,
                 upstream,
             } => {
-                let lane = world.get::<Place>(element).map(|p| p.lane.0);
+                let lane = acting(world, element);
                 with_running(world, pipeline, |p, _| {
                     if let Some(lane) = lane {
                         send(p, lane, &event, upstream);
@@ -162,6 +160,14 @@ pub fn command(world: &mut World) {
             }
         }
     }
+}
+
+/// The lane of an element, or of who reads what it serves: that is where its stream begins.
+fn acting(world: &World, element: Entity) -> Option<u32> {
+    let Place { pipeline, lane } = *world.get::<Place>(element)?;
+    let running = world.resource::<Graphs>().running(pipeline);
+    let reader = running.and_then(|t| t.reader_of(lane.index()));
+    Some(reader.map_or(lane.0, |reader| reader as u32))
 }
 
 /// What elements asked for in the last tick comes before what anybody asked for since then.

@@ -199,6 +199,7 @@ pub struct ElementClass {
     pub(crate) proposed: bool,
     link_capacity: fn(EntityRef<'_>) -> Option<u32>,
     queue_limits: fn(EntityRef<'_>) -> Option<QueueLimits>,
+    serves: fn(EntityRef<'_>) -> bool,
     peek: fn(EntityRef<'_>, usize) -> Answer<Option<Vec<u8>>>,
     sink_terms: fn(EntityRef<'_>) -> SinkTerms,
     latency: fn(EntityRef<'_>, &PadCapsOf) -> Latency,
@@ -301,6 +302,7 @@ impl ElementClass {
             retains: |entity, pad| entity.get::<T>().map_or(0, |s| s.retains(pad)),
             link_capacity: |entity| entity.get::<T>().and_then(Element::link_capacity),
             queue_limits: |entity| entity.get::<T>().and_then(Element::queue_limits),
+            serves: |entity| entity.get::<T>().is_some_and(Element::serves),
             peek: |entity, max| match entity.get::<T>() {
                 Some(settings) => settings.peek(max),
                 None => Ok(None),
@@ -547,6 +549,11 @@ impl ElementClass {
     /// See [`Element::queue_limits`].
     pub fn queue_limits(&self, entity: EntityRef<'_>) -> Option<QueueLimits> {
         (self.queue_limits)(entity)
+    }
+
+    /// See [`Element::serves`].
+    pub fn serves(&self, entity: EntityRef<'_>) -> bool {
+        (self.serves)(entity)
     }
 
     /// See [`Element::peek`].

@@ -217,6 +217,12 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         Ok(None)
     }
 
+    /// Of a source whose pad [can be pulled over](PadTemplate::pulls): whether it can serve, as it is
+    /// set. A pipe cannot be read by position.
+    fn serves(&self) -> bool {
+        false
+    }
+
     /// What its work is told when a property is set while it runs ([`Work::update`]), mostly a
     /// copy of the settings. `None`: the work does not care; such a property counts for
     /// negotiation at once, and for the work from the next start on.

@@ -1,7 +1,7 @@
 //! Pads as an element's class describes them. Plain data.
 
 use tickpipe_components::caps::Caps;
-use tickpipe_components::graph::{Direction, Presence};
+use tickpipe_components::graph::{Direction, Presence, Transport};
 
 /// A pad as a class sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +55,8 @@ pub struct PadTemplate {
     pub presence: Presence,
     /// What it can ever have.
     pub caps: Caps,
+    /// How bytes can get over its link, best first.
+    pub transports: &'static [Transport],
 }
 
 impl PadTemplate {
@@ -65,6 +67,7 @@ impl PadTemplate {
             direction: Direction::Sink,
             presence: Presence::Always,
             caps,
+            transports: &[Transport::Push],
         }
     }
 
@@ -74,6 +77,26 @@ impl PadTemplate {
             direction: Direction::Source,
             ..PadTemplate::sink(name, caps)
         }
+    }
+
+    /// The same, over which what follows can also pull: a source pad that serves, or a sink pad that
+    /// reads by position. Pulling is preferred.
+    ///
+    /// Who pulls does so on its only linked sink pad, and who serves does it on its only source pad.
+    pub fn pulls(self) -> PadTemplate {
+        self.over(&[Transport::Pull, Transport::Push])
+    }
+
+    /// The same, with these transports, best first.
+    pub fn over(self, transports: &'static [Transport]) -> PadTemplate {
+        PadTemplate { transports, ..self }
+    }
+
+    /// What a link from this pad to another can be, best first for the one that is fed.
+    pub fn common_transports(&self, to: &PadTemplate) -> impl Iterator<Item = Transport> {
+        let both = to.transports.iter().copied();
+        let own = self.transports;
+        both.filter(move |t| own.contains(t))
     }
 
     /// The same, made on request.

@@ -3,11 +3,14 @@
 use super::{PadAt, Process};
 use core::any::Any;
 use smallvec::SmallVec;
+use std::sync::Arc;
+use thiserror::Error;
 use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::event::Event;
-use tickpipe_components::fault::ElementError;
+use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::id::BufferId;
+use tickpipe_components::pull::Bytes;
 use tickpipe_components::seek::{Answer, Query, Seek};
 use tickpipe_components::time::{Rounding, Segment, TimeBase};
 
@@ -51,6 +54,11 @@ impl PadCapsOf {
     }
 }
 
+/// An element whose pad says that it pulls or serves, and that does not.
+#[derive(Clone, Copy, Debug, Error)]
+#[error("{0}: the element says that it can, and does not")]
+struct Unserved(&'static str);
+
 /// What an element does where the stream is to go on elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seeking {
@@ -84,6 +92,36 @@ pub trait Work: Send + Sync {
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
         let _ = pads;
         Ok(())
+    }
+
+    /// What it serves on its source pad to who pulls there; asked once, before caps are agreed.
+    /// Nothing is asked of it afterwards: what it grants is read without it.
+    ///
+    /// # Errors
+    /// Why it cannot: the graph does not start.
+    fn serve(&mut self) -> Result<Arc<dyn Bytes>, ElementError> {
+        let what = "what was to be pulled is not served";
+        Err(ElementError::new(
+            Domain::Flow,
+            Code::Refused,
+            Unserved(what),
+        ))
+    }
+
+    /// What it pulls on its sink pad: called once, before its caps are agreed. Then nothing is sent to
+    /// it, it has no linked sink pad when it runs, and it is a source like others: it emits when there
+    /// is room, and answers seeks itself.
+    ///
+    /// # Errors
+    /// Why it cannot use it: the graph does not start.
+    fn grant(&mut self, bytes: Arc<dyn Bytes>) -> Result<(), ElementError> {
+        let _ = bytes;
+        let what = "what is granted is not pulled";
+        Err(ElementError::new(
+            Domain::Flow,
+            Code::Refused,
+            Unserved(what),
+        ))
     }
 
     /// Its settings changed: they are what [`Element::live`](super::Element::live) gave. Called

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::fault::{Code, Domain, ElementError};
-use tickpipe_components::graph::{self, Link, Members, Pad, PadLink, Pads};
+use tickpipe_components::graph::{self, Link, Members, Pad, PadLink, Pads, Transport};
 use tickpipe_components::id::PipelineId;
 use tickpipe_components::message::MessageKind;
 
@@ -229,7 +229,7 @@ fn edited(world: &mut World, running: &Topology, links: &[Arc<Caps>]) -> Result<
             conflict: None,
         });
     }
-    let mut works = Vec::new();
+    let mut works: Vec<(usize, Box<dyn Work>)> = Vec::new();
     for (node, n) in topology.nodes.iter().enumerate().rev() {
         if running.nodes.iter().any(|old| old.entity == n.entity) {
             continue;
@@ -239,10 +239,33 @@ fn edited(world: &mut World, running: &Topology, links: &[Arc<Caps>]) -> Result<
             error,
             conflict: None,
         };
-        let mut work = n.class.open(world.entity(n.entity)).map_err(failed)?;
-        let pads = solution.pads_of(&topology, node);
-        work.set_caps(&pads).map_err(failed)?;
+        let work = n.class.open(world.entity(n.entity)).map_err(failed)?;
         works.push((node, work));
+    }
+    let failed = |node: usize| {
+        let element = Some(topology.nodes[node].id);
+        move |error| No {
+            element,
+            error,
+            conflict: None,
+        }
+    };
+    // Who pulls and who serves are both new.
+    for link in topology
+        .links
+        .iter()
+        .filter(|l| l.transport == Transport::Pull)
+    {
+        let at = |node| works.iter().position(|w| w.0 == node);
+        let (Some(from), Some(to)) = (at(link.from.node), at(link.to.node)) else {
+            continue;
+        };
+        let bytes = works[from].1.serve().map_err(failed(link.from.node))?;
+        works[to].1.grant(bytes).map_err(failed(link.to.node))?;
+    }
+    for (node, work) in &mut works {
+        let pads = solution.pads_of(&topology, *node);
+        work.set_caps(&pads).map_err(failed(*node))?;
     }
     Ok(Edited {
         topology,

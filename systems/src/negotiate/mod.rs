@@ -41,11 +41,11 @@ pub use why::reasons;
 
 use crate::element::PadCapsOf;
 use crate::pipelines::Works;
-use crate::state::{Graphs, Topology, fail};
+use crate::state::{Edge, Graphs, Topology, fail};
 use bevy_ecs::world::World;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tickpipe_components::graph::PadCaps;
+use tickpipe_components::graph::{PadCaps, Transport};
 use tickpipe_components::limits::Limits;
 
 /// The negotiate phase.
@@ -88,6 +88,7 @@ pub fn negotiate(world: &mut World) {
 fn agree(world: &mut World, topology: &Topology) -> Result<Solution, NegotiationError> {
     let limits = world.resource::<Limits>().clone();
     let mut refused = Vec::new();
+    let mut granted = false;
     loop {
         let request = Request {
             topology,
@@ -96,11 +97,33 @@ fn agree(world: &mut World, topology: &Topology) -> Result<Solution, Negotiation
             refused: &refused,
         };
         let solution = solve_request(world, &request, &limits)?;
+        if !granted {
+            grant(world, topology)?;
+            granted = true;
+        }
         match set_caps(world, topology, &solution) {
             None => return Ok(solution),
             Some(refusal) => refused.push(refusal),
         }
     }
+}
+
+/// Who pulls gets what it reads.
+fn grant(world: &mut World, topology: &Topology) -> Result<(), NegotiationError> {
+    let pulled = |l: &&Edge| l.transport == Transport::Pull;
+    for link in topology.links.iter().filter(pulled) {
+        let mut works = world.resource_mut::<Works>();
+        let Some(works) = works.pipelines.get_mut(topology.id.index()) else {
+            continue;
+        };
+        let failed = |node| move |error| NegotiationError::Element { node, error };
+        let slots = &mut works.slots;
+        let bytes = slots[link.from.node].work.serve();
+        let bytes = bytes.map_err(failed(link.from.node))?;
+        let outcome = slots[link.to.node].work.grant(bytes);
+        outcome.map_err(failed(link.to.node))?;
+    }
+    Ok(())
 }
 
 /// Tells pads and elements what was agreed, sinks first; the first refusal.

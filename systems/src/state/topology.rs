@@ -7,13 +7,15 @@ use crate::element::{ClassRef, ElementClass, PadAt, PadNames};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::graph::{
-    Bin, Direction, Element, Link, Members, Pad, PadLink, Pads, Pipeline, Presence,
+    Bin, Direction, Element, Link, Members, Pad, PadLink, Pads, Pipeline, Place, Presence,
+    Transport,
 };
 use tickpipe_components::id::{ElementId, PipelineId};
 
@@ -56,6 +58,8 @@ pub struct Edge {
     pub from: End,
     /// Where it ends.
     pub to: End,
+    /// How bytes get over it.
+    pub transport: Transport,
 }
 
 /// A pipeline's graph.
@@ -99,6 +103,17 @@ pub enum TopologyError {
         /// The element's name.
         element: String,
     },
+    /// Two pads that are linked have no transport in common, as they are set.
+    #[error(
+        "{to} reads by position what {from} should grant, and {from} cannot now: what can be is a \
+         regular file that is read whole, in blocks of any size"
+    )]
+    CannotServe {
+        /// The source pad.
+        from: String,
+        /// The sink pad.
+        to: String,
+    },
     /// Links form a loop.
     #[error("the links form a loop through {}", .elements.join(", "))]
     Loop {
@@ -114,6 +129,7 @@ impl From<TopologyError> for ElementError {
             TopologyError::NotLinked { .. }
             | TopologyError::NotAdded { .. }
             | TopologyError::NoOutput { .. } => Code::NotLinked,
+            TopologyError::CannotServe { .. } => Code::Refused,
             TopologyError::Loop { .. } => Code::Loop,
         };
         ElementError::new(Domain::Flow, code, error)
@@ -126,7 +142,7 @@ impl Topology {
     /// # Errors
     /// [`TopologyError`].
     pub fn read(world: &World, pipeline: Entity) -> Result<Topology, TopologyError> {
-        Topology::of(world, pipeline, elements(world, pipeline))
+        Topology::of(world, pipeline, elements(world, pipeline), false)
     }
 
     /// Reads a running pipeline's graph: elements that were added and not linked are left out.
@@ -140,13 +156,14 @@ impl Topology {
             let pads = world.get::<Pads>(n.entity);
             pads.iter().flat_map(|p| &p.0).any(linked)
         });
-        Topology::of(world, pipeline, nodes)
+        Topology::of(world, pipeline, nodes, true)
     }
 
     fn of(
         world: &World,
         pipeline: Entity,
         mut nodes: Vec<Node>,
+        running: bool,
     ) -> Result<Topology, TopologyError> {
         let id = world
             .get::<Pipeline>(pipeline)
@@ -155,7 +172,8 @@ impl Topology {
             return Err(TopologyError::Empty);
         }
         nodes.sort_by_key(|n| n.id);
-        let wiring = wiring(world, &nodes)?;
+        let mut wiring = wiring(world, &nodes)?;
+        transports(world, &nodes, &mut wiring, running)?;
         let order = order(&nodes, &wiring)?;
         let mut place = vec![0; nodes.len()];
         for (to, &from) in order.iter().enumerate() {
@@ -210,6 +228,34 @@ impl Topology {
             nodes,
             links,
         })
+    }
+
+    /// The graph over which buffers are sent: as it is, but without the links that are pulled over,
+    /// which keep their numbers and are at no pad. So who pulls is a source, and who serves is alone.
+    pub fn flowing(&self) -> Cow<'_, Topology> {
+        let pulled = |l: &usize| self.links[*l].transport == Transport::Pull;
+        if !(0..self.links.len()).any(|l| pulled(&l)) {
+            return Cow::Borrowed(self);
+        }
+        let mut flowing = self.clone();
+        for node in &mut flowing.nodes {
+            node.inputs.retain(|l| !pulled(l));
+            node.outputs.retain(|l| !pulled(l));
+        }
+        Cow::Owned(flowing)
+    }
+
+    /// Whether a node serves bytes: buffers are neither sent to it nor by it.
+    pub fn serves(&self, node: usize) -> bool {
+        self.reader_of(node).is_some()
+    }
+
+    /// Who reads by position what a node serves.
+    pub fn reader_of(&self, node: usize) -> Option<usize> {
+        let outputs = self.nodes.get(node)?.outputs.iter();
+        let mut links = outputs.map(|&l| &self.links[l]);
+        let pulled = links.find(|l| l.transport == Transport::Pull)?;
+        Some(pulled.to.node)
     }
 
     /// A link's source pad, as `element.pad`.
@@ -340,12 +386,63 @@ fn wiring(world: &World, nodes: &[Node]) -> Result<Vec<Edge>, TopologyError> {
             continue;
         };
         match (ends.get(&link.from), ends.get(&link.to)) {
-            (Some(&from), Some(&to)) => edges.push(Edge { entity, from, to }),
+            (Some(&from), Some(&to)) => edges.push(Edge {
+                entity,
+                from,
+                to,
+                transport: Transport::Push,
+            }),
             (Some(_), None) => return Err(not_added(world, link.from, link.to)),
             _ => return Err(not_added(world, link.to, link.from)),
         }
     }
     Ok(edges)
+}
+
+/// Chooses how bytes get over each link: what the one that is fed likes best of what both can. In a
+/// running graph what was chosen stays, and who takes buffers already goes on so.
+fn transports(
+    world: &World,
+    nodes: &[Node],
+    links: &mut [Edge],
+    running: bool,
+) -> Result<(), TopologyError> {
+    let mut counts = vec![[0usize; 2]; nodes.len()];
+    for link in &*links {
+        counts[link.from.node][1] += 1;
+        counts[link.to.node][0] += 1;
+    }
+    for link in links {
+        let (from, to) = (&nodes[link.from.node], &nodes[link.to.node]);
+        let chosen = world.get::<Link>(link.entity).and_then(|l| l.transport);
+        if let Some(chosen) = chosen.filter(|_| running) {
+            link.transport = chosen;
+            continue;
+        }
+        let template = |node: &Node, end: &End| {
+            let pad = world.get::<Pad>(end.pad)?;
+            node.class.terms.pads.get(pad.template).cloned()
+        };
+        let (Some(a), Some(b)) = (template(from, &link.from), template(to, &link.to)) else {
+            continue;
+        };
+        if a.transports == [Transport::Push] {
+            continue;
+        }
+        // Both ends are new, and have no other link on that side.
+        let works = |node: &Node| running && world.get::<Place>(node.entity).is_some();
+        let alone = counts[link.from.node][1] == 1 && counts[link.to.node][0] == 1;
+        let pulls =
+            || alone && !works(from) && !works(to) && from.class.serves(world.entity(from.entity));
+        let found = a
+            .common_transports(&b)
+            .find(|t| *t != Transport::Pull || pulls());
+        link.transport = found.ok_or_else(|| TopologyError::CannotServe {
+            from: format!("{}.{}", from.name, a.name),
+            to: format!("{}.{}", to.name, b.name),
+        })?;
+    }
+    Ok(())
 }
 
 /// A link that leads out of the pipeline.

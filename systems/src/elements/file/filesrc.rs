@@ -1,4 +1,7 @@
-//! `filesrc`: the bytes of a file, in blocks.
+//! `filesrc`: the bytes of a file, in blocks, or read by position.
+//!
+//! Who can pull reads a regular file by position, unless blocks of a size or a number of them are asked
+//! for. Everyone else is sent blocks.
 //!
 //! Regular files, pipes and devices alike; a pipe's first bytes are read once, for the caps of
 //! what follows, and then handed on.
@@ -6,6 +9,7 @@
 //! `tickpipe launch 'filesrc location=a.y4m ! y4mdec ! fakesink'`
 
 use super::errors::FileError;
+use super::served::FileBytes;
 use crate::element::{
     Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Seeking, Work,
 };
@@ -17,6 +21,8 @@ use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::property::{PropertyKind, PropertyValue};
+use tickpipe_components::pull::{Bytes, Order};
 use tickpipe_components::seek::{Answer, Query, Seek, SeekFormat};
 use tickpipe_components::time::{Rate, Segment};
 
@@ -32,6 +38,12 @@ pub struct FileSrc {
     pub blocksize: u32,
     /// Blocks to read; -1 for all.
     pub num_buffers: i32,
+    /// Who can pull reads it by position.
+    pub serve: bool,
+    /// In which order requests of who pulls are done, and the seed if that is by one.
+    pub request_order: Order,
+    /// The seed.
+    pub request_seed: u32,
     /// The file, while the element is not in READY.
     opened: Arc<Mutex<Option<Opened>>>,
 }
@@ -42,6 +54,9 @@ impl Default for FileSrc {
             location: String::new(),
             blocksize: BLOCK,
             num_buffers: -1,
+            serve: true,
+            request_order: Order::Asked,
+            request_seed: 0,
             opened: Arc::default(),
         }
     }
@@ -78,7 +93,7 @@ impl Element for FileSrc {
     const IGNORED: &'static [&'static str] = &["do-timestamp", "name", "parent", "typefind"];
 
     fn pads() -> Vec<PadTemplate> {
-        vec![PadTemplate::source("src", Caps::any())]
+        vec![PadTemplate::source("src", Caps::any()).pulls()]
     }
 
     fn properties() -> Vec<Property<Self>> {
@@ -95,6 +110,29 @@ impl Element for FileSrc {
                 "num-buffers",
                 "Blocks to read before the end; -1 for all",
                 num_buffers
+            ),
+            crate::field!(
+                Bool,
+                "serve",
+                "Whether who can pull reads it by position",
+                serve
+            ),
+            Property::new(
+                "request-order",
+                "In which order requests of who pulls are done",
+                PropertyKind::Choice(Order::CHOICES),
+                |s: &FileSrc| PropertyValue::from(s.request_order.name()),
+                |s, v| {
+                    let orders = [Order::Asked, Order::Newest, Order::Shuffled(0)];
+                    let named = |o: &Order| v == PropertyValue::from(o.name());
+                    s.request_order = orders.into_iter().find(named).unwrap_or_default();
+                },
+            ),
+            crate::field!(
+                Int(0, u32::MAX as i64),
+                "request-seed",
+                "The seed of the order `shuffled`",
+                request_seed
             ),
         ]
     }
@@ -116,6 +154,12 @@ impl Element for FileSrc {
         let mut head = Vec::new();
         read_all(self.open_file()?.take(max as u64), &mut head).map_err(read)?;
         Ok(Some(head))
+    }
+
+    fn serves(&self) -> bool {
+        let whole = self.blocksize == BLOCK && self.num_buffers == -1;
+        let regular = || std::fs::metadata(&self.location).is_ok_and(|m| m.is_file());
+        self.serve && whole && regular()
     }
 
     fn decide_pool(
@@ -151,6 +195,10 @@ impl Element for FileSrc {
             head_used: 0,
             stop: None,
             failed: None,
+            order: match self.request_order {
+                Order::Shuffled(_) => Order::Shuffled(self.request_seed.into()),
+                order => order,
+            },
         }))
     }
 }
@@ -171,6 +219,8 @@ struct Reading {
     stop: Option<u64>,
     /// Going elsewhere failed.
     failed: Option<std::io::Error>,
+    /// In which order requests are done.
+    order: Order,
 }
 
 impl Reading {
@@ -218,6 +268,18 @@ impl Reading {
 }
 
 impl Work for Reading {
+    fn serve(&mut self) -> Result<Arc<dyn Bytes>, ElementError> {
+        let not_whole = || FileError::NotSeekable {
+            location: self.location.clone(),
+        };
+        let len = self.len.ok_or_else(not_whole)?;
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = opened.as_ref().map(|opened| opened.file.try_clone());
+        let file = file.ok_or_else(not_whole)?;
+        let file = file.map_err(|error| FileError::io("open", &self.location, error))?;
+        Ok(Arc::new(FileBytes::new(file, len, self.order)))
+    }
+
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         while process.room(0) > 0 {
             if self.left == Some(0) {

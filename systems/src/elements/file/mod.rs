@@ -3,6 +3,8 @@
 mod errors;
 mod filesink;
 mod filesrc;
+mod pulling;
+mod served;
 mod y4mdec;
 mod y4menc;
 

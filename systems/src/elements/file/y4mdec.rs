@@ -2,10 +2,12 @@
 //!
 //! Caps are those of the header, which planning reads from the file. Each frame goes straight
 //! into a buffer of the pool, whatever its strides. A stream that ends anywhere but at a frame's
-//! end is an error that says where; the whole frames before it are passed on.
+//! end is an error that says where; the whole frames before it are passed on. It is sent blocks, or
+//! reads a file by position: the same frames come out.
 //!
 //! `tickpipe launch 'filesrc location=a.y4m ! y4mdec ! fakesink'`
 
+use super::pulling::{Pulled, Pulling};
 use super::{y4m_stream, y4m_video};
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, PeekError, Process, Proposal,
@@ -14,12 +16,14 @@ use crate::element::{
 use crate::elements::raw_video::{frame_pool, stream_info};
 use crate::elements::seeking::frames_of;
 use bevy_ecs::component::Component;
+use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::{Structure, Value, ValueSet};
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fabric::Granted;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::pull::Bytes;
 use tickpipe_components::seek::{Answer, Query, Seek};
 use tickpipe_components::time::{Segment, TimeBase};
 use tickpipe_components::video::{FrameMut, Layout, VideoInfo};
@@ -46,6 +50,8 @@ enum Y4mError {
     Read(#[from] ReadError),
     #[error("{0}")]
     Unsupported(String),
+    #[error("frame {frame} would begin at byte {byte}, which lies behind the end at {len}")]
+    Beyond { frame: i64, byte: i64, len: u64 },
     #[error("the header changed between planning and running")]
     Changed,
     #[error(
@@ -69,6 +75,7 @@ impl From<Y4mError> for ElementError {
             ) => Code::Truncated,
             Y4mError::Read(_) | Y4mError::Changed | Y4mError::Lost { .. } => Code::Damaged,
             Y4mError::Unsupported(_) => Code::Unsupported,
+            Y4mError::Beyond { .. } => Code::Refused,
         };
         ElementError::new(Domain::Stream, code, error)
     }
@@ -96,7 +103,7 @@ impl Element for Y4mDec {
 
     fn pads() -> Vec<PadTemplate> {
         vec![
-            PadTemplate::sink("sink", y4m_stream()),
+            PadTemplate::sink("sink", y4m_stream()).pulls(),
             PadTemplate::source("src", y4m_video()),
         ]
     }
@@ -166,9 +173,14 @@ impl Element for Y4mDec {
         Some(all.div_ceil(bytes.max(1) as u64).saturating_add(1))
     }
 
+    fn memory(&self, pads: &PadCapsOf) -> u64 {
+        Pulling::memory(pads)
+    }
+
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         Ok(Box::new(Decoding {
             reader: Reader::new(),
+            pulling: None,
             info: None,
             caps: None,
             used: 0,
@@ -188,6 +200,8 @@ impl Element for Y4mDec {
 
 struct Decoding {
     reader: Reader,
+    /// What it reads by position, unless blocks are sent.
+    pulling: Option<Pulling>,
     info: Option<VideoInfo>,
     caps: Option<Structure>,
     /// Bytes of the oldest block that were read already.
@@ -300,6 +314,23 @@ impl Decoding {
         Ok(())
     }
 
+    /// What was read of a frame that is not whole is gone: the next one is what goes on.
+    fn next_whole(&mut self, pulling: &mut Pulling) {
+        let at = self.reader.position();
+        let (Some(data), Some(bytes)) = (self.data, self.frame_bytes()) else {
+            return;
+        };
+        let (data, bytes) = (data.unsigned_abs(), bytes.unsigned_abs());
+        if self.frame.is_none() && self.layout.is_none() {
+            return;
+        }
+        let frame = at.saturating_sub(data).div_ceil(bytes);
+        let begins = frame.saturating_mul(bytes).saturating_add(data);
+        self.reader.go_to(frame, begins);
+        pulling.go_to(begins);
+        (self.frames, self.layout) = (frame, None);
+    }
+
     /// The unit of the stream's times: one frame.
     fn frame_time(&self) -> Option<TimeBase> {
         let rate = self.info.as_ref().and_then(|info| info.framerate);
@@ -331,11 +362,73 @@ impl Decoding {
         process.push(0, frame);
     }
 
+    /// Reads what is granted on; false if nothing more is to be done in this tick.
+    fn pull(&mut self, process: &mut Process<'_>) -> Result<bool, ElementError> {
+        let Some(mut pulling) = self.pulling.take() else {
+            return Ok(false);
+        };
+        let next = match pulling.next() {
+            Ok(Pulled::Block(part)) => {
+                self.used = 0;
+                let next = self.read(part.bytes());
+                pulling.used(part, self.used);
+                next.map(Some)
+            }
+            Ok(Pulled::Wait) => {
+                process.again();
+                Ok(None)
+            }
+            Ok(Pulled::End) => {
+                process.finish();
+                let end = self.reader.end().map_err(Y4mError::from);
+                end.map(|_| None).map_err(ElementError::from)
+            }
+            Err(error) => Err(error),
+        };
+        self.used = 0;
+        self.pulling = Some(pulling);
+        self.tell_odd(process);
+        match next? {
+            Some(next) => Ok(self.follow(&next, process)),
+            None => Ok(false),
+        }
+    }
+
+    /// Does what is to be done next; false if that is not possible in this tick.
+    fn follow(&mut self, next: &Next, process: &mut Process<'_>) -> bool {
+        match next {
+            Next::Block => {}
+            Next::Buffer => {
+                let (Some(info), Some(frame)) = (&self.info, process.acquire()) else {
+                    return false;
+                };
+                self.layout = Some(process.picture(frame.buffer, info));
+                self.frame = Some(frame);
+            }
+            Next::Emit => self.emit(process),
+        }
+        true
+    }
+
+    fn tell_odd(&mut self, process: &mut Process<'_>) {
+        if self.odd && !self.told {
+            self.told = true;
+            tracing::warn!("parameters of single frames (FRAME lines) are not passed on");
+            process.warn(Domain::Stream, Code::Unsupported);
+        }
+    }
+
     fn decode(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         while process.room(0) > 0 {
             if self.stop.is_some_and(|stop| self.frames >= stop) {
                 process.finish();
                 break;
+            }
+            if self.pulling.is_some() {
+                match self.pull(process)? {
+                    true => continue,
+                    false => break,
+                }
             }
             let Some(item) = process.peek(0) else { break };
             let Some(block) = item.as_buffer() else {
@@ -360,25 +453,13 @@ impl Decoding {
                     return Err(error);
                 }
             };
-            if self.odd && !self.told {
-                self.told = true;
-                tracing::warn!("parameters of single frames (FRAME lines) are not passed on");
-                process.warn(Domain::Stream, Code::Unsupported);
-            }
-            match next {
-                Next::Block => {
-                    process.next(0);
-                    process.release(block);
-                    self.used = 0;
-                }
-                Next::Buffer => {
-                    let (Some(info), Some(frame)) = (&self.info, process.acquire()) else {
-                        break;
-                    };
-                    self.layout = Some(process.picture(frame.buffer, info));
-                    self.frame = Some(frame);
-                }
-                Next::Emit => self.emit(process),
+            self.tell_odd(process);
+            if let Next::Block = next {
+                process.next(0);
+                process.release(block);
+                self.used = 0;
+            } else if !self.follow(&next, process) {
+                break;
             }
         }
         Ok(())
@@ -386,6 +467,11 @@ impl Decoding {
 }
 
 impl Work for Decoding {
+    fn grant(&mut self, bytes: Arc<dyn Bytes>) -> Result<(), ElementError> {
+        self.pulling = Some(Pulling::new(bytes));
+        Ok(())
+    }
+
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
         self.info = Some(stream_info(pads.source(0))?);
         self.caps = pads.source(0).cloned();
@@ -414,7 +500,7 @@ impl Work for Decoding {
         };
         // Before the header was read the frames before are read too, and left out.
         let (Some(data), Some(bytes)) = (self.data, self.frame_bytes()) else {
-            return Ok(match seek.flush {
+            return Ok(match seek.flush && self.pulling.is_none() {
                 true => Seeking::Through(Seek::byte(0), segment),
                 false => Seeking::Here(segment),
             });
@@ -422,6 +508,18 @@ impl Work for Decoding {
         let byte = bytes.checked_mul(start).and_then(|b| b.checked_add(data));
         let byte =
             byte.ok_or_else(|| Y4mError::Unsupported(format!("frame {start} is too far")))?;
+        if let Some(pulling) = &self.pulling {
+            let len = pulling.length().total;
+            return match byte.unsigned_abs() > len {
+                true => Err(Y4mError::Beyond {
+                    frame: start,
+                    byte,
+                    len,
+                }
+                .into()),
+                false => Ok(Seeking::Here(segment)),
+            };
+        }
         let upstream = Seek {
             flush: seek.flush,
             ..Seek::byte(byte)
@@ -437,11 +535,17 @@ impl Work for Decoding {
         self.stop = stop.map(i64::unsigned_abs);
         if self.data.is_none() && seek.flush {
             self.reader = Reader::new();
+            if let Some(pulling) = &mut self.pulling {
+                pulling.go_to(0);
+            }
         }
         (self.gap, self.flushed) = (0, false);
         if let (Some(data), Some(bytes)) = (self.data, self.frame_bytes()) {
             let byte = bytes.saturating_mul(start).saturating_add(data);
             self.reader.go_to(self.start, byte.unsigned_abs());
+            if let Some(pulling) = &mut self.pulling {
+                pulling.go_to(byte.unsigned_abs());
+            }
             self.frames = self.start;
             self.used = 0;
             self.layout = None;
@@ -450,6 +554,11 @@ impl Work for Decoding {
 
     /// The decoder goes on with the next whole frame of what comes.
     fn flush(&mut self, _pads: &[usize]) {
+        if let Some(mut pulling) = self.pulling.take() {
+            self.next_whole(&mut pulling);
+            self.pulling = Some(pulling);
+            return;
+        }
         self.used = 0;
         self.layout = None;
         self.flushed = true;
@@ -471,5 +580,8 @@ impl Work for Decoding {
         visitor.unsigned("gap", self.gap);
         visitor.flag("flushed", self.flushed);
         visitor.unsigned("frames", self.frames);
+        if let Some(pulling) = &self.pulling {
+            pulling.state(visitor);
+        }
     }
 }
