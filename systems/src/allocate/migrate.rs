@@ -78,10 +78,9 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
             match now[lane] {
                 Some(at) => {
                     let places = ((&flowing.0, lane), (&flowing.1, at));
-                    let pulled = pulls(&old, lane) && !pulls(&topology, at);
                     fresh[at] = moved(l, &mut fresh[at], places, &nowhere);
                     // What it read by position is not there any more: that is its end.
-                    fresh[at].ending |= pulled && !fresh[at].done;
+                    fresh[at].ending |= unfed(&old, lane, &topology, at) && !fresh[at].done;
                 }
                 None if l.plug => {}
                 None => p.left.add(gone(l, &old.nodes[lane], ended[lane], &nowhere)),
@@ -108,6 +107,9 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
             match now.get(lane).copied().flatten() {
                 Some(at) => {
                     slot.pads = topology.nodes[at].names.clone();
+                    if unfed(&old, lane, &topology, at) {
+                        slot.work.revoke();
+                    }
                     slots[at] = slot;
                 }
                 None => closed.push((slot.entity, slot.work.close())),
@@ -246,10 +248,13 @@ fn moved(
     lane
 }
 
-/// Whether a node reads by position.
-fn pulls(topology: &Topology, node: usize) -> bool {
-    let mut inputs = topology.nodes[node].inputs.iter();
-    inputs.any(|&l| topology.links[l].transport == Transport::Pull)
+/// Whether a node read by position, and does not any more.
+fn unfed(old: &Topology, was: usize, new: &Topology, is: usize) -> bool {
+    let pulls = |topology: &Topology, node: usize| {
+        let mut inputs = topology.nodes[node].inputs.iter();
+        inputs.any(|&l| topology.links[l].transport == Transport::Pull)
+    };
+    pulls(old, was) && !pulls(new, is)
 }
 
 /// What was sent over a link that is gone stays counted.

@@ -124,6 +124,9 @@ pub trait Work: Send + Sync {
         ))
     }
 
+    /// What was granted to it is not there any more: it ends, and reads no more of it.
+    fn revoke(&mut self) {}
+
     /// Its settings changed: they are what [`Element::live`](super::Element::live) gave. Called
     /// between two buffers, and before [`Work::set_caps`] where caps change with them.
     ///

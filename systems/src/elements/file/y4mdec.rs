@@ -472,6 +472,10 @@ impl Work for Decoding {
         Ok(())
     }
 
+    fn revoke(&mut self) {
+        self.pulling = None;
+    }
+
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
         self.info = Some(stream_info(pads.source(0))?);
         self.caps = pads.source(0).cloned();
