@@ -77,6 +77,14 @@ limits! {
         "bytes of the name of an element or bin", "";
     BinDepth: "bin-depth", 64, 1, 10_000,
         "bins inside one another", "CONFIG children per bin";
+    Workers: "workers", 2, 1, 1_024,
+        "threads that do items of work outside the tick, for all pipelines", "CONFIG work queue threads";
+    WorkerStack: "worker-stack", 2_097_152, 65_536, 1 << 30,
+        "bytes of the stack of one of them", "CONFIG work queue stack size";
+    WorkPriorities: "work-priorities", 8, 1, 255,
+        "priorities that an item of work can have, from 0, the most urgent", "CONFIG thread priority";
+    WorkItems: "work-items", 16, 1, 65_536,
+        "items of work that one element may have out at one time", "";
     BufferAge: "buffer-age", 10_000, 0, 1 << 40,
         "ticks that one element may have a buffer before it is told as not returned; 0 means for ever", "";
 }

@@ -14,6 +14,7 @@ use tickpipe_components::id::PipelineId;
 use tickpipe_components::limits::Limits;
 use tickpipe_systems::command::Actions;
 use tickpipe_systems::element::{Element, Registry, RegistryError};
+use tickpipe_systems::outside::{SharedWaker, SharedWorkers};
 use tickpipe_systems::report::invariants::Checking;
 use tickpipe_systems::state::Graphs;
 use tickpipe_systems::{Phase, Works};
@@ -99,6 +100,9 @@ impl Engine {
         tickpipe_systems::elements::register(&mut registry)?;
         let mut world = World::new();
         world.insert_resource(registry);
+        let waker = SharedWaker::default();
+        world.insert_resource(SharedWorkers::of(&options.limits, &waker));
+        world.insert_resource(waker);
         world.insert_resource(options.limits);
         let checking = Checking::of(options.check);
         world.insert_resource(checking);

@@ -4,6 +4,7 @@ use crate::build::{ElementHandle, PipelineHandle};
 use crate::engine::Engine;
 use crate::report::{Listed, Names, Report, Verdict};
 use core::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use tickpipe_components::bus::Bus;
@@ -13,7 +14,10 @@ use tickpipe_components::graph::{Clock, ClockMode, Pipeline, Target};
 use tickpipe_components::message::{Message, MessageKind, MessageMask};
 use tickpipe_components::readiness::Readiness;
 use tickpipe_components::state::State;
+use tickpipe_systems::Works;
 use tickpipe_systems::command::{Action, Actions};
+use tickpipe_systems::outside::{Awaited, SharedWaker};
+use tickpipe_systems::state::is_prerolled;
 
 /// How [`Engine::run`] runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -127,7 +131,7 @@ impl Engine {
                 if engine.at_rest(pipeline) {
                     return Err(engine.wait_error(pipeline));
                 }
-                engine.step(pipeline);
+                engine.turn(pipeline);
             }
         })
     }
@@ -150,7 +154,7 @@ impl Engine {
     ) -> Result<(), WaitError> {
         self.on_threads(|engine| {
             loop {
-                engine.step(pipeline);
+                engine.turn(pipeline);
                 if engine.state(pipeline) == state && !engine.changing(pipeline) {
                     return Ok(());
                 }
@@ -213,8 +217,9 @@ impl Engine {
                         }
                     };
                 }
-                engine.step(pipeline);
-                engine.stall_unserved(pipeline);
+                if !engine.turn(pipeline) {
+                    engine.stall_unserved(pipeline);
+                }
                 while let Some(message) = engine.next_message(pipeline, MessageMask::all()) {
                     messages.push(message);
                 }
@@ -281,6 +286,64 @@ impl Engine {
         if let Some(p) = self.fabric_mut(pipeline) {
             p.tick = p.tick.max(tick);
         }
+    }
+
+    /// One tick; where nothing moves then, waits for what somebody can bring from outside. Whether
+    /// somebody can.
+    fn turn(&mut self, pipeline: PipelineHandle) -> bool {
+        let happened = self.world.resource::<SharedWaker>().0.happened();
+        self.step(pipeline);
+        self.wait_for_outside(pipeline, happened)
+    }
+
+    /// Whether what some element waits for outside the tick is there, or can come.
+    fn awaited(&self, pipeline: PipelineHandle) -> Awaited {
+        let works = self.world.resource::<Works>();
+        let works = works.pipelines.get(pipeline.id.index());
+        let both = works.zip(self.fabric(pipeline));
+        both.map_or(Awaited::Never, |(works, p)| works.awaited(p))
+    }
+
+    /// Where nothing moves before something comes from outside: waits for that, if somebody can bring
+    /// it, but not beyond the next deadline of a real clock. Whether somebody can.
+    fn wait_for_outside(&mut self, pipeline: PipelineHandle, happened: u64) -> bool {
+        let Some(p) = self.fabric(pipeline) else {
+            return false;
+        };
+        let still = p.ready.is_empty() && p.touched.is_empty() && p.waiting_outside > 0;
+        if !still || p.progress != Progress::Running {
+            return false;
+        }
+        // Of a change of state only what waits for first buffers is waited for.
+        let asked = p.renegotiate || p.asked_state.is_some() || (p.attention && is_prerolled(p));
+        if asked || !self.world.resource::<Actions>().queue.is_empty() {
+            return true;
+        }
+        let awaited = self.awaited(pipeline);
+        if awaited != Awaited::Pending {
+            return awaited == Awaited::Ready;
+        }
+        // Without one nothing else is waited for: with another clock time has moved on by itself.
+        let deadline = p
+            .timers
+            .iter()
+            .filter_map(|lane| p.lanes.get(lane as usize));
+        let deadline = deadline.filter_map(|l| match l.readiness {
+            Readiness::Time(time) => Some(time),
+            _ => None,
+        });
+        let left = match deadline.min() {
+            None => None,
+            Some(_) if !p.wall => return true,
+            Some(time) => {
+                let start = self.wall_start.get(&pipeline.id);
+                let passed = start.map_or(Duration::ZERO, Instant::elapsed);
+                Some(Duration::from_nanos(time.max(0).unsigned_abs()).saturating_sub(passed))
+            }
+        };
+        let waker = Arc::clone(&self.world.resource::<SharedWaker>().0);
+        waker.wait_for_more(happened, left);
+        true
     }
 
     /// Ends a run in which nothing moves and a device is awaited: here is nobody who could serve
@@ -432,7 +495,7 @@ impl Engine {
         // A change of state that waits for a first buffer waits for the device then.
         let asked = !self.world.resource::<Actions>().queue.is_empty();
         if !asked && self.fabric(pipeline).is_some_and(only_others_move) {
-            return true;
+            return self.awaited(pipeline) == Awaited::Never;
         }
         if self.changing(pipeline) {
             return false;
@@ -457,6 +520,11 @@ impl Engine {
         let lanes = self.fabric(pipeline).map_or(&[][..], |p| &p.lanes);
         let sinks = lanes.iter().filter(|l| l.is_sink());
         sinks.map(|l| l.buffers_in()).sum()
+    }
+
+    /// The clock's time of a started pipeline, in nanoseconds.
+    pub fn now(&self, pipeline: PipelineHandle) -> i64 {
+        self.fabric(pipeline).map_or(0, |p| p.now)
     }
 
     /// How a pipeline's run stands.

@@ -11,6 +11,7 @@ pub mod deliver;
 pub mod element;
 pub mod elements;
 pub mod negotiate;
+pub mod outside;
 pub mod process;
 pub mod reclaim;
 pub mod report;

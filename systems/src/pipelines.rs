@@ -1,6 +1,7 @@
 //! Elements at work, beside the fabric's lanes, and walking the pipelines on several threads.
 
-use crate::element::{Offers, PadCapsOf, PadNames, PassThrough, Work};
+use crate::element::{Beside, Offers, PadCapsOf, PadNames, PassThrough, Work};
+use crate::outside::{Awaited, Outside};
 use crate::state::Node;
 use bevy_ecs::resource::Resource;
 use core::any::Any;
@@ -8,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tickpipe_components::fabric::{Fabric, PipelineFabric};
 use tickpipe_components::fault::ElementError;
+use tickpipe_components::readiness::Readiness;
 
 /// An element at work and what is told of it.
 pub struct WorkSlot {
@@ -29,6 +31,8 @@ pub struct WorkSlot {
     pub(crate) pads: Option<Arc<PadNames>>,
     /// Why caps that it announced cannot be.
     pub(crate) refused: Option<ElementError>,
+    /// Its items of work outside the tick, where it hands over any.
+    pub outside: Option<Box<Outside>>,
 }
 
 /// What an element is told when a change takes effect.
@@ -60,7 +64,24 @@ impl WorkSlot {
             offers: Offers::new(),
             pads: node.names.clone(),
             refused: None,
+            outside: None,
         }
+    }
+
+    /// Whether what it waits for outside the tick is there.
+    pub fn awaited(&self) -> Awaited {
+        let items = self.outside.as_ref().map(|o| o.awaited());
+        items.unwrap_or_default().max(self.work.awaited())
+    }
+
+    /// Its work, and what that has beside its lane.
+    pub(crate) fn at_work(&mut self) -> (&mut Box<dyn Work>, Beside<'_>) {
+        let beside = Beside {
+            offers: &self.offers,
+            pads: self.pads.as_deref(),
+            outside: self.outside.as_deref_mut(),
+        };
+        (&mut self.work, beside)
     }
 }
 
@@ -69,6 +90,19 @@ impl WorkSlot {
 pub struct PipelineWorks {
     /// By [`LaneId`](tickpipe_components::id::LaneId).
     pub slots: Vec<WorkSlot>,
+}
+
+impl PipelineWorks {
+    /// Whether what some lane waits for outside the tick is there, or can come.
+    pub fn awaited(&self, p: &PipelineFabric) -> Awaited {
+        if p.waiting_outside == 0 {
+            return Awaited::Never;
+        }
+        let lanes = p.lanes.iter().zip(&self.slots);
+        let waiting = lanes.filter(|(l, _)| l.readiness == Readiness::Device);
+        let awaited = waiting.map(|(_, slot)| slot.awaited());
+        awaited.max().unwrap_or_default()
+    }
 }
 
 /// The elements at work of all pipelines.

@@ -40,6 +40,8 @@ pub struct Extra {
     pub awaits: Option<u32>,
     /// The source pad that must have room before it goes on, where it moved nothing.
     pub awaits_room: Option<u32>,
+    /// Something comes from it without anything that comes to it: results of work outside the tick.
+    pub owes: bool,
     /// How a sink keeps time.
     pub timing: Option<SinkTiming>,
     /// What a sink had taken when its way was flushed last.
@@ -83,6 +85,7 @@ impl Extra {
         wake_at: None,
         awaits: None,
         awaits_room: None,
+        owes: false,
         timing: None,
         flushed: None,
         gap: None,

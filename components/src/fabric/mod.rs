@@ -88,6 +88,8 @@ pub struct PipelineFabric {
     pub closing: Vec<u32>,
     /// How many lanes wait for room on a link.
     pub waiting_for_room: u32,
+    /// How many lanes wait for something outside the tick.
+    pub waiting_outside: u32,
     /// Lanes that wait for time.
     pub timers: Marks,
     /// Lanes with [`Extra::bounds`]: queues.
@@ -156,6 +158,8 @@ pub struct PipelineFabric {
     pub recording: bool,
     /// Nothing waits for time.
     pub free: bool,
+    /// The clock is the real one.
+    pub wall: bool,
     /// The unit of [`PipelineFabric::now`].
     pub clock_base: TimeBase,
     /// What was found not to hold that always does.

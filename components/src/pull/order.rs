@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(Order::Asked.next(3, 5), 0);
         assert_eq!(Order::Newest.next(3, 5), 2);
         let shuffled: Vec<usize> = (0..12).map(|t| Order::Shuffled(7).next(2, t)).collect();
-        assert_eq!(shuffled, [1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0]);
+        assert_eq!(shuffled, [1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0]);
     }
 
     #[test]

@@ -8,7 +8,10 @@ use tickpipe_components::readiness::Readiness;
 /// The advance phase.
 pub fn advance(mut fabric: ResMut<Fabric>) {
     for p in fabric.active() {
-        if p.progress == Progress::Running && p.ready.is_empty() && p.touched.is_empty() {
+        // With the real clock something may come from outside before the next deadline.
+        let waits = p.wall && p.waiting_outside > 0;
+        let still = p.ready.is_empty() && p.touched.is_empty() && !waits;
+        if p.progress == Progress::Running && still {
             to_next_deadline(p);
         }
         p.tick += 1;

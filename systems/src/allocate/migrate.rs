@@ -2,7 +2,7 @@
 //! what runs is moved over with its queues, counters and pools. Buffers and pools keep their
 //! numbers.
 
-use super::{change, enter, free_clock, lanes, record};
+use super::{change, clock_of, enter, lanes, record, workers};
 use crate::negotiate::{Changing, Edited, Plug};
 use crate::pipelines::{WorkSlot, Works};
 use crate::state::{Edge, Graphs, Node, Topology, fabric_of};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tickpipe_components::fabric::{Gate, Input, Item, Lane, Left, Marks, Output, PipelineFabric};
 use tickpipe_components::fault::ElementError;
-use tickpipe_components::graph::{Element, PadCaps, Pads, Place, Transport};
+use tickpipe_components::graph::{ClockMode, Element, PadCaps, Pads, Place, Transport};
 use tickpipe_components::id::{LaneId, PipelineId, PoolId};
 use tickpipe_components::limits::Limits;
 use tickpipe_components::occurrence::Reason;
@@ -28,10 +28,10 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         topology,
         solution,
         memory,
-        works,
+        works: new_works,
     } = edited;
     let limits = world.resource::<Limits>().clone();
-    let free = free_clock(world, topology.pipeline);
+    let free = clock_of(world, topology.pipeline) == ClockMode::Free;
     let mut fresh = lanes(world, &topology, &solution, &memory, &limits);
     let flowing = (old.flowing().into_owned(), topology.flowing().into_owned());
     let latencies = super::latency::latencies(world, &flowing.1, &solution);
@@ -115,12 +115,13 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
                 None => closed.push((slot.entity, slot.work.close())),
             }
         }
-        for (lane, work) in works {
+        for (lane, work) in new_works {
             slots[lane].work = work;
             slots[lane].opened = true;
         }
         pipeline.slots = slots;
     }
+    workers(world, &topology, (0..topology.nodes.len()).filter(is_new));
     for (entity, outcome) in closed {
         left(world, id, entity, outcome);
     }
@@ -371,6 +372,8 @@ fn renumber(p: &mut PipelineFabric, lanes: Vec<Lane>, now: &[Option<usize>]) {
     p.timers = Marks::new(count);
     let waits = |l: &&Lane| matches!(l.readiness, Readiness::Room(_));
     p.waiting_for_room = lanes.iter().filter(waits).count() as u32;
+    let waits = |l: &&Lane| l.readiness == Readiness::Device;
+    p.waiting_outside = lanes.iter().filter(waits).count() as u32;
     for (lane, l) in (0u32..).zip(&lanes) {
         p.touched.insert(lane);
         if matches!(l.readiness, Readiness::Time(_)) {

@@ -18,10 +18,13 @@ pub use plan::{MemoryError, MemoryPlan, PoolPlan, plan_memory};
 
 use crate::element::{Buffers, Flow, PadAt};
 use crate::negotiate::Solution;
+use crate::outside::{Outside, SharedWorkers};
+use crate::pipelines::Works;
 use crate::state::{Edge, Graphs, Starting, Topology, begin_paused, fail, trigger_of};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use smallvec::SmallVec;
+use std::sync::Arc;
 use tickpipe_components::buffer::BufferSlot;
 use tickpipe_components::caps::Structure;
 use tickpipe_components::digest::{StateHasher, StateVisitor};
@@ -85,7 +88,10 @@ pub fn allocate(world: &mut World) {
         };
         let pools_of = lanes.iter().map(|l| l.pool).collect();
         enter(world, &topology, id);
-        let free = free_clock(world, topology.pipeline);
+        let nodes = 0..topology.nodes.len();
+        workers(world, &topology, nodes);
+        let clock = clock_of(world, topology.pipeline);
+        let free = clock == ClockMode::Free;
         let latencies = latency::latencies(world, &flowing, &solution);
         drop(flowing);
         latency::tell_sinks(&mut lanes, &latencies);
@@ -101,6 +107,7 @@ pub fn allocate(world: &mut World) {
             *p = PipelineFabric {
                 buffers: table,
                 free,
+                wall: clock == ClockMode::Wall,
                 touched: Marks::new(count),
                 timers: Marks::new(count),
                 bounded: bounded(&lanes),
@@ -138,12 +145,12 @@ pub fn allocate(world: &mut World) {
     }
 }
 
-/// Whether no element waits for time.
-fn free_clock(world: &World, pipeline: Entity) -> bool {
+/// How a pipeline's time passes.
+fn clock_of(world: &World, pipeline: Entity) -> ClockMode {
     let clock = world
         .get::<Pipeline>(pipeline)
         .and_then(|p| world.get::<Clock>(p.clock));
-    clock.copied().unwrap_or_default().mode == ClockMode::Free
+    clock.copied().unwrap_or_default().mode
 }
 
 /// Keeps what the report wants of a lane.
@@ -364,6 +371,25 @@ fn warn_of_fewer(
         element: Some(owner.id),
         kind: MessageKind::Warning(Domain::Pool, Code::Fewer),
     });
+}
+
+/// Elements that hand over work get what they do that with.
+fn workers(world: &mut World, topology: &Topology, nodes: impl Iterator<Item = usize>) {
+    let recording = world.resource::<Fabric>().get(topology.id);
+    let recording = recording.is_some_and(|p| p.recording);
+    for node in nodes {
+        let n = &topology.nodes[node];
+        let most = n.class.outside(world.entity(n.entity));
+        if most == 0 {
+            continue;
+        }
+        let workers = Arc::clone(&world.resource::<SharedWorkers>().0);
+        let mut works = world.resource_mut::<Works>();
+        let slots = works.pipelines.get_mut(topology.id.index());
+        if let Some(slot) = slots.and_then(|w| w.slots.get_mut(node)) {
+            slot.outside = Some(Box::new(Outside::new(workers, most, recording)));
+        }
+    }
 }
 
 /// Tells elements and links their places.

@@ -118,7 +118,7 @@ pub fn plan_memory(
 ) -> Result<MemoryPlan, MemoryError> {
     let whole = topology;
     let topology = &*whole.flowing();
-    let (buffers, offered) = decide(world, whole, topology, solution)?;
+    let (buffers, offered) = decide(world, whole, topology, solution, limits)?;
     let meetings = Meetings::new(world, topology, solution, &buffers);
     let capacities = capacities(world, topology, &meetings, limits)?;
     let mut pools: Vec<PoolPlan> = Vec::new();
@@ -204,6 +204,7 @@ fn decide(
     whole: &Topology,
     topology: &Topology,
     solution: &Solution,
+    limits: &Limits,
 ) -> Result<(Vec<Buffers>, Vec<Option<usize>>), MemoryError> {
     let mut buffers = vec![Buffers::Passed; topology.nodes.len()];
     let mut offered = vec![None; topology.nodes.len()];
@@ -214,6 +215,14 @@ fn decide(
             continue;
         }
         let entity = world.entity(n.entity);
+        let items = n.class.outside(entity).into();
+        let what = format!("items of work of {} that are out", n.name);
+        limits
+            .check(Limit::WorkItems, &what, items)
+            .map_err(|error| MemoryError {
+                node,
+                error: PoolError::Limit(error).into(),
+            })?;
         let pads = solution.pads_of(whole, node);
         let downstream = n.outputs.iter().map(|&l| proposals[l]);
         let downstream = downstream.fold(Downstream::default(), Downstream::merge);

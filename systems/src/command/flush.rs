@@ -82,6 +82,9 @@ pub(crate) fn discard_until(
         }
         let ended = ended || slot.fault.is_some();
         empty_lane(p, lane, &pads, ended, Reason::Flush);
+        if let Some(outside) = &mut slot.outside {
+            outside.give_up();
+        }
         slot.work.flush(&pads);
     }
     let revived = revive(p, works, &reach);

@@ -190,6 +190,7 @@ pub struct ElementClass {
     retains: fn(EntityRef<'_>, PadAt) -> u32,
     takes_for: fn(EntityRef<'_>, PadAt, &PadCapsOf, u64, usize) -> Option<u64>,
     waits: fn(EntityRef<'_>) -> Waits,
+    outside: fn(EntityRef<'_>) -> u32,
     memory: fn(EntityRef<'_>, &PadCapsOf) -> u64,
     may_be_silent: fn(EntityRef<'_>) -> bool,
     is_live: fn(EntityRef<'_>) -> bool,
@@ -291,6 +292,7 @@ impl ElementClass {
             },
             memory: |entity, pads| entity.get::<T>().map_or(0, |s| s.memory(pads)),
             waits: |entity| entity.get::<T>().map_or(Waits::default(), Element::waits),
+            outside: |entity| entity.get::<T>().map_or(0, Element::outside),
             may_be_silent: |entity| entity.get::<T>().is_some_and(Element::may_be_silent),
             is_live: |entity| entity.get::<T>().is_some_and(Element::is_live),
             owns_pool: T::OWNS_POOL,
@@ -511,6 +513,11 @@ impl ElementClass {
     /// See [`Element::waits`].
     pub fn waits(&self, entity: EntityRef<'_>) -> Waits {
         (self.waits)(entity)
+    }
+
+    /// See [`Element::outside`].
+    pub fn outside(&self, entity: EntityRef<'_>) -> u32 {
+        (self.outside)(entity)
     }
 
     /// See [`Element::is_live`].

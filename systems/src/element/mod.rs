@@ -22,7 +22,7 @@ pub use class::{
 pub use pad::{PadAt, PadNames, PadTemplate};
 pub use pools::{Buffers, PoolBounds, Proposal};
 pub use process::Process;
-pub(crate) use process::{Now, Offers};
+pub(crate) use process::{Beside, Now, Offers};
 pub use property::Property;
 pub use registry::{ClassRef, Registry, RegistryError};
 pub use transformed::{Fields, Transformed};
@@ -163,6 +163,12 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     /// Bytes that its work allocates for itself once it has caps, where they are many.
     fn memory(&self, pads: &PadCapsOf) -> u64 {
         let _ = pads;
+        0
+    }
+
+    /// How many items of work it hands over at most at one time
+    /// ([`Process::hand`]); 0 if it hands over none.
+    fn outside(&self) -> u32 {
         0
     }
 

@@ -1,8 +1,10 @@
 //! What an element may do in one tick: its own lane, and the buffers to read.
 
+mod outside;
 mod telling;
 
 use super::PadNames;
+use crate::outside::Outside;
 use smallvec::SmallVec;
 use tickpipe_components::buffer::{BufferFlags, BufferMeta, UntimedBy};
 use tickpipe_components::caps::Caps;
@@ -23,8 +25,17 @@ pub struct Process<'a> {
     lane: &'a mut Lane,
     buffers: &'a BufferTable,
     now: Now,
-    offers: &'a Offers,
-    pads: Option<&'a PadNames>,
+    beside: Beside<'a>,
+}
+
+/// What an element has beside its lane.
+pub(crate) struct Beside<'a> {
+    /// What it announced and had answered.
+    pub offers: &'a Offers,
+    /// The names of its linked pads, where pads are made on request.
+    pub pads: Option<&'a PadNames>,
+    /// Its items of work, where it hands over any.
+    pub outside: Option<&'a mut Outside>,
 }
 
 /// When a tick is, and what is asked of it.
@@ -38,6 +49,8 @@ pub(crate) struct Now {
     pub base: i64,
     /// The clock never waits.
     pub free: bool,
+    /// It is the real one.
+    pub wall: bool,
     /// Sinks keep what they took for the report.
     pub recording: bool,
 }
@@ -58,14 +71,13 @@ impl<'a> Process<'a> {
         lane: &'a mut Lane,
         buffers: &'a BufferTable,
         now: Now,
-        (offers, pads): (&'a Offers, Option<&'a PadNames>),
+        beside: Beside<'a>,
     ) -> Self {
         Process {
             lane,
             buffers,
             now,
-            offers,
-            pads,
+            beside,
         }
     }
 
@@ -81,12 +93,12 @@ impl<'a> Process<'a> {
 
     /// The number of a linked sink pad, of an element whose pads are made on request.
     pub fn sink_named(&self, name: &str) -> Option<usize> {
-        self.pads?.sinks.iter().position(|pad| pad == name)
+        self.beside.pads?.sinks.iter().position(|pad| pad == name)
     }
 
     /// The number of a linked source pad, of an element whose pads are made on request.
     pub fn source_named(&self, name: &str) -> Option<usize> {
-        self.pads?.sources.iter().position(|pad| pad == name)
+        self.beside.pads?.sources.iter().position(|pad| pad == name)
     }
 
     /// The oldest item on a sink pad, left there.
@@ -360,7 +372,12 @@ impl<'a> Process<'a> {
     /// `caps` is what `enum_caps` says of the pad from now on, until it announces something else.
     pub fn announce(&mut self, pad: usize, caps: &Caps) -> bool {
         let pad = pad as u32;
-        if self.offers.iter().any(|o| o.0 == pad && *o.1 == *caps) {
+        if self
+            .beside
+            .offers
+            .iter()
+            .any(|o| o.0 == pad && *o.1 == *caps)
+        {
             return true;
         }
         self.lane.changes_mut().asked = Some((pad, caps.clone()));

@@ -1,6 +1,7 @@
 //! What an element does while it is not in READY.
 
 use super::{PadAt, Process};
+use crate::outside::Awaited;
 use core::any::Any;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -240,6 +241,12 @@ pub trait Work: Send + Sync {
     /// What went wrong on the way, such as a file that could not be completed.
     fn close(&mut self) -> Result<(), ElementError> {
         Ok(())
+    }
+
+    /// While it waits for its device ([`Process::wait_for_device`]): whether what it waits for is there.
+    /// Asked in each tick; who brings it wakes the engine ([`SharedWaker`](crate::outside::SharedWaker)).
+    fn awaited(&self) -> Awaited {
+        Awaited::Never
     }
 
     /// Shows all that it keeps and that can make a difference later.

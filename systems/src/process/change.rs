@@ -83,11 +83,9 @@ impl Run<'_> {
             return;
         };
         lane.shows = true;
-        let WorkSlot {
-            work, offers, pads, ..
-        } = slot;
+        let (work, beside) = slot.at_work();
         let shown = AssertUnwindSafe(|| {
-            let process = Process::new(lane, self.buffers, self.now, (offers, pads.as_deref()));
+            let process = Process::new(lane, self.buffers, self.now, beside);
             work.preroll(buffer, &process)
         });
         let shown = catch_unwind(shown).unwrap_or_else(|panic| Err(panicked(&*panic)));

@@ -61,11 +61,9 @@ impl Run<'_> {
         pad: PadAt,
         event: &Event,
     ) -> Result<Handled, ElementError> {
-        let WorkSlot {
-            work, offers, pads, ..
-        } = slot;
+        let (work, beside) = slot.at_work();
         let asked = AssertUnwindSafe(|| {
-            let mut process = Process::new(lane, self.buffers, self.now, (offers, pads.as_deref()));
+            let mut process = Process::new(lane, self.buffers, self.now, beside);
             work.event(pad, event, &mut process)
         });
         catch_unwind(asked).unwrap_or_else(|panic| Err(panicked(&*panic)))
@@ -81,12 +79,9 @@ impl Run<'_> {
         if lane.extras.kept.is_empty() {
             return Ok(true);
         }
-        let WorkSlot {
-            work, offers, pads, ..
-        } = slot;
+        let (work, beside) = slot.at_work();
         let asked = AssertUnwindSafe(|| {
-            let about = (&*offers, pads.as_deref());
-            let mut process = Process::new(lane, self.buffers, self.now, about);
+            let mut process = Process::new(lane, self.buffers, self.now, beside);
             work.drain(event, &mut process)
         });
         let own = catch_unwind(asked).unwrap_or_else(|panic| Err(panicked(&*panic)));

@@ -34,6 +34,7 @@ fn pipeline(p: &mut PipelineFabric, works: &mut PipelineWorks, parallel: bool) {
         time: p.now,
         base: p.base_time,
         free: p.free,
+        wall: p.wall,
         recording: p.recording,
     };
     if !p.upward.is_empty() {
@@ -166,16 +167,14 @@ impl Run<'_> {
         }
         if let Some(extra) = lane.extras.made() {
             (extra.wake_at, extra.awaits) = (None, None);
-            extra.awaits_room = None;
+            (extra.awaits_room, extra.owes) = (None, false);
         }
         lane.eager = false;
         lane.again = false;
-        let WorkSlot {
-            work, offers, pads, ..
-        } = slot;
+        lane.device = false;
+        let (work, beside) = slot.at_work();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let about = (&*offers, pads.as_deref());
-            work.process(&mut Process::new(lane, self.buffers, self.now, about))
+            work.process(&mut Process::new(lane, self.buffers, self.now, beside))
         }));
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(&*panic)));
         let error = outcome.err().or_else(|| sync_error(lane));

@@ -27,6 +27,9 @@ pub(super) fn digest(p: &mut PipelineFabric, works: &PipelineWorks) {
     for (lane, slot) in p.lanes.iter().zip(&works.slots) {
         hash_lane(&mut hash, lane);
         slot.work.state(&mut hash);
+        if let Some(outside) = &slot.outside {
+            outside.state(&mut hash);
+        }
     }
     if !p.events.is_empty() {
         p.events.visit(&mut hash);

@@ -2,8 +2,9 @@
 //!
 //! It may touch lanes, free sets and the memory of granted buffers; it reads no byte.
 
-use crate::pipelines::each;
-use bevy_ecs::system::ResMut;
+use crate::outside::Awaited;
+use crate::pipelines::{WorkSlot, Works, each};
+use bevy_ecs::system::{Res, ResMut};
 use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::fabric::{
     BufferTable, Fabric, Gate, Granted, Input, Item, Lane, Leaky, Output, PipelineFabric, Progress,
@@ -14,7 +15,8 @@ use tickpipe_components::readiness::Readiness;
 use tickpipe_components::time::Segment;
 
 /// The schedule phase.
-pub fn schedule(mut fabric: ResMut<Fabric>) {
+pub fn schedule(mut fabric: ResMut<Fabric>, works: Res<Works>) {
+    arrived(&mut fabric, &works);
     each(&mut fabric, |p| {
         p.ready.clear();
         p.idle = false;
@@ -22,6 +24,29 @@ pub fn schedule(mut fabric: ResMut<Fabric>) {
             pipeline(p);
         }
     });
+}
+
+/// Wakes those for whom something came from outside the tick.
+fn arrived(fabric: &mut Fabric, works: &Works) {
+    let start = fabric.window.start;
+    for (p, works) in fabric
+        .active()
+        .iter_mut()
+        .zip(works.pipelines.iter().skip(start))
+    {
+        if p.waiting_outside == 0 {
+            continue;
+        }
+        for lane in 0..p.lanes.len() {
+            let l = &mut p.lanes[lane];
+            let waits = l.readiness == Readiness::Device && l.device;
+            let there = |slot: &WorkSlot| slot.awaited() == Awaited::Ready;
+            if waits && works.slots.get(lane).is_some_and(there) {
+                (l.device, l.again) = (false, true);
+                p.touch(lane as u32);
+            }
+        }
+    }
 }
 
 fn pipeline(p: &mut PipelineFabric) {
@@ -46,6 +71,7 @@ fn pipeline(p: &mut PipelineFabric) {
                             output.waited.1 += p.now - l.since_time;
                         }
                     }
+                    Readiness::Device => p.waiting_outside -= 1,
                     _ => {}
                 }
                 match readiness {
@@ -54,6 +80,7 @@ fn pipeline(p: &mut PipelineFabric) {
                         p.waiting_for_room += 1;
                         l.since_time = p.now;
                     }
+                    Readiness::Device => p.waiting_outside += 1,
                     _ => {}
                 }
                 l.readiness = readiness;
@@ -127,7 +154,7 @@ fn ready_or_why_not(p: &mut PipelineFabric, lane: u32) -> Readiness {
     {
         return Readiness::Time(deadline);
     }
-    if l.device {
+    if l.device && !(l.eager && has_item(l)) {
         return Readiness::Device;
     }
     // A change takes effect without a buffer to take or to fill; and who asked to go on does.
@@ -337,7 +364,8 @@ fn missing_input(l: &Lane) -> Option<u32> {
 #[inline]
 fn only_ends(l: &Lane) -> bool {
     let ends = |i: &Input| i.eos || i.queue.front() == Some(Item::EOS);
-    l.trigger == Trigger::Any && l.inputs.iter().all(ends) && l.extras.kept.is_empty()
+    let owes = !l.extras.kept.is_empty() || l.extras.owes;
+    l.trigger == Trigger::Any && l.inputs.iter().all(ends) && !owes
 }
 
 /// Of an element that compares its inputs: the one that it asked for, while nothing is there; else
