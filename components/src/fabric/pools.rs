@@ -102,7 +102,12 @@ impl BufferTable {
         let pool = self.pool_mut(id)?;
         let mut memory = pool.backing.start(&live)?;
         memory.truncate(live.count as usize);
-        if let Some(error) = unusable(&memory, &live) {
+        let least = if pool.backing.has_bytes() {
+            live.size
+        } else {
+            0
+        };
+        if let Some(error) = unusable(&memory, least) {
             pool.backing.stop();
             return Err(error.into());
         }
@@ -299,16 +304,16 @@ impl BufferTable {
 }
 
 /// Why a pool cannot work with the memory that its backing made.
-fn unusable(memory: &[Memory], live: &PoolConfig) -> Option<Refused> {
+fn unusable(memory: &[Memory], least: usize) -> Option<Refused> {
     if memory.is_empty() {
         let none = "none of its buffers could be made".to_owned();
         return Some(Refused::Memory(none));
     }
-    let short = memory.iter().map(Memory::len).find(|l| *l < live.size)?;
+    let short = memory.iter().map(Memory::len).find(|l| *l < least)?;
     Some(Refused::Value {
         what: "bytes of a buffer that was made",
         value: short as u64,
-        min: live.size as u64,
+        min: least as u64,
         max: MAX_BYTES as u64,
     })
 }

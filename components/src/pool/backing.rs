@@ -66,6 +66,12 @@ pub trait Backing: Send + Sync + Debug {
     /// [`Refused`]: nothing is committed.
     fn start(&mut self, live: &PoolConfig) -> Result<Vec<Memory>, Refused>;
 
+    /// Whether the bytes of its buffers are to be had. If not, the memory that it makes is empty, and a
+    /// buffer goes only where descriptors are taken.
+    fn has_bytes(&self) -> bool {
+        true
+    }
+
     /// Nothing of the pool is out any more; its memory was dropped.
     fn stop(&mut self) {}
 

@@ -6,6 +6,7 @@ mod telling;
 use super::PadNames;
 use crate::outside::Outside;
 use smallvec::SmallVec;
+use std::os::fd::OwnedFd;
 use tickpipe_components::buffer::{BufferFlags, BufferMeta, UntimedBy};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::fabric::{
@@ -13,6 +14,7 @@ use tickpipe_components::fabric::{
 };
 use tickpipe_components::id::BufferId;
 use tickpipe_components::occurrence::{Deed, Occurrence, Reason};
+use tickpipe_components::pool::NotExportable;
 use tickpipe_components::sync::SyncSet;
 use tickpipe_components::time::TimeBase;
 use tickpipe_components::video::{Layout, VideoInfo};
@@ -236,6 +238,20 @@ impl<'a> Process<'a> {
         let pool = self.buffers.pool.get(buffer.index());
         let pool = pool.and_then(|p| self.buffers.pools.get(p.index()));
         pool.map_or(0, |p| buffer.0.saturating_sub(p.first.0))
+    }
+
+    /// A descriptor of a buffer's memory: of what came over a link between devices, or what such a pool
+    /// has.
+    ///
+    /// # Errors
+    /// [`NotExportable`]: its memory is no device's.
+    pub fn descriptor(&self, buffer: BufferId) -> Result<OwnedFd, NotExportable> {
+        let heap = NotExportable { backing: "heap" };
+        let origin = self.buffers.origin(buffer);
+        let pool = self.buffers.pool.get(origin.index());
+        let pool = pool.and_then(|p| self.buffers.pools.get(p.index()));
+        let pool = pool.ok_or(heap)?;
+        pool.backing().export(origin.0.saturating_sub(pool.first.0))
     }
 
     /// Takes back the buffer that it keeps for the longest time; it must be passed on or let go.

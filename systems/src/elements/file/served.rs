@@ -2,44 +2,21 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use tickpipe_components::pull::{Available, Bytes, Order};
 
 /// An open file.
 #[derive(Debug)]
 pub(super) struct FileBytes {
-    #[cfg(unix)]
     file: File,
-    #[cfg(not(unix))]
-    file: std::sync::Mutex<File>,
     /// Bytes when it was opened: what is written behind them later is not seen.
     len: u64,
     order: Order,
 }
 
 impl FileBytes {
-    #[cfg(unix)]
     pub(super) fn new(file: File, len: u64, order: Order) -> FileBytes {
         FileBytes { file, len, order }
-    }
-
-    #[cfg(not(unix))]
-    pub(super) fn new(file: File, len: u64, order: Order) -> FileBytes {
-        let file = std::sync::Mutex::new(file);
-        FileBytes { file, len, order }
-    }
-
-    #[cfg(unix)]
-    fn read_some(&self, at: u64, to: &mut [u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.file, to, at)
-    }
-
-    #[cfg(not(unix))]
-    fn read_some(&self, at: u64, to: &mut [u8]) -> io::Result<usize> {
-        use std::io::{Read, Seek, SeekFrom};
-        let locked = self.file.lock();
-        let mut file = locked.unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.seek(SeekFrom::Start(at))?;
-        file.read(to)
     }
 }
 
@@ -54,7 +31,7 @@ impl Bytes for FileBytes {
         let to = &mut to[..most];
         let mut filled = 0;
         while filled < to.len() {
-            match self.read_some(at + filled as u64, &mut to[filled..]) {
+            match self.file.read_at(&mut to[filled..], at + filled as u64) {
                 Ok(0) => break,
                 Ok(n) => filled += n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
