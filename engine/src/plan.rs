@@ -189,6 +189,9 @@ pub struct PoolCount {
     /// How many were asked for, where fewer are granted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<u64>,
+    /// The element whose pool was offered and will not do, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<(String, String)>,
     /// Offset, stride and rows of each plane of a raw picture.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub planes: Vec<[u64; 3]>,
@@ -295,6 +298,7 @@ impl PlanReport {
                     max: (p.config.max > 0).then(|| p.config.max.into()),
                     owner: plan.owners.get(&p.node).cloned(),
                     asked: plan.asked.get(&p.node).map(|asked| u64::from(*asked)),
+                    refused: p.refused.clone(),
                     planes: planes(p),
                 });
                 report.pools = pools.collect();
@@ -511,6 +515,9 @@ fn write_pool(
     }
     if let Some(owner) = owner {
         write!(f, ", of {owner}")?;
+    }
+    if let Some((owner, why)) = &pool.refused {
+        write!(f, ", not of {owner}: {why}")?;
     }
     writeln!(f)?;
     let planes = planes(pool);

@@ -34,11 +34,25 @@ pub fn check_pool(
     topology: &Topology,
     plan: &PoolPlan,
 ) -> Result<PoolConfig, PoolError> {
+    match try_pool(world, topology, plan) {
+        (Some(granted), Ok(())) => Ok(granted),
+        (_, Err(error)) => Err(error),
+        (None, Ok(())) => Ok(plan.config),
+    }
+}
+
+/// The same, with what is granted also where that is not enough.
+pub(super) fn try_pool(
+    world: &World,
+    topology: &Topology,
+    plan: &PoolPlan,
+) -> (Option<PoolConfig>, Result<(), PoolError>) {
     let mut table = BufferTable::default();
     let pool = table.add_pool(LaneId(plan.node as u32), backing(world, topology, plan));
-    let granted = configure(&mut table, pool, plan)?;
-    enough(plan, granted.count)?;
-    Ok(granted)
+    match configure(&mut table, pool, plan) {
+        Ok(granted) => (Some(granted), enough(plan, granted.count)),
+        Err(error) => (None, Err(error)),
+    }
 }
 
 fn configure(

@@ -324,8 +324,24 @@ fn pools(
 ) -> Option<BufferTable> {
     let mut table = BufferTable::default();
     for pool in &plan.pools {
+        if let Some((owner, why)) = &pool.refused {
+            warn_of_refused(world, id, topology, pool, (owner, why));
+        }
         let backing = commit::backing(world, topology, pool);
-        match commit::make(&mut table, pool, backing) {
+        let mut made = commit::make(&mut table, pool, backing);
+        // What could not be seen before: who fills them has some of its own.
+        if let (Err(error), true) = (&made, pool.owner != pool.node) {
+            let (owner, why) = (&topology.nodes[pool.owner].name, error.to_string());
+            warn_of_refused(world, id, topology, pool, (owner, &why));
+            table.pools.pop();
+            let own = PoolPlan {
+                owner: pool.node,
+                ..pool.clone()
+            };
+            let backing = commit::backing(world, topology, &own);
+            made = commit::make(&mut table, &own, backing);
+        }
+        match made {
             Ok(made) => {
                 lanes[pool.node].pool = Some(made.pool);
                 if made.fewer {
@@ -341,6 +357,32 @@ fn pools(
         }
     }
     Some(table)
+}
+
+/// Tells that an offered pool will not do.
+fn warn_of_refused(
+    world: &mut World,
+    id: PipelineId,
+    topology: &Topology,
+    plan: &PoolPlan,
+    (owner, why): (&str, &str),
+) {
+    let Some(mut p) = crate::state::fabric_of(world, id) else {
+        return;
+    };
+    let node = &topology.nodes[plan.node];
+    tracing::warn!(
+        tick = p.tick,
+        element = &*node.name,
+        pool = plan.name,
+        "the pool of {owner} will not do, and one of its own is used: {why}"
+    );
+    let tick = p.tick;
+    p.messages.push(Message {
+        tick,
+        element: Some(node.id),
+        kind: MessageKind::Warning(Domain::Pool, Code::Refused),
+    });
 }
 
 /// Tells that a pool has fewer buffers than were asked for, which will do.

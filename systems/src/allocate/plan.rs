@@ -1,6 +1,7 @@
 //! Decides all pools of a graph, downstream first, and how long its links are: a pure function of
 //! graph, caps and limits.
 
+use super::commit;
 use super::footprint::Footprint;
 use super::meet::Meetings;
 use super::need::{self, Need, PoolError};
@@ -34,6 +35,8 @@ pub struct PoolPlan {
     pub needs: Vec<Need>,
     /// Buffers beyond the need, so that elements work at the same time.
     pub slack: u32,
+    /// Who offered a pool that will not do, and why: then it is of who fills it.
+    pub refused: Option<(String, String)>,
 }
 
 impl PoolPlan {
@@ -150,6 +153,7 @@ pub fn plan_memory(
             },
             needs: Vec::new(),
             slack: 0,
+            refused: None,
         };
         let reach = reaches.of(node);
         need::size(
@@ -159,6 +163,7 @@ pub fn plan_memory(
             node,
             error: error.into(),
         })?;
+        fall_back(world, topology, &mut plan);
         pools.push(plan);
     }
     let mut plan = MemoryPlan {
@@ -170,6 +175,26 @@ pub fn plan_memory(
     plan.footprint = Footprint::of(world, topology, solution, &plan, limits);
     within_limits(&plan, limits)?;
     Ok(plan)
+}
+
+/// Who offers a pool may not have what is needed: then who fills the buffers has a pool of its own, with
+/// what the first made of it (DirectShow: an allocator that will not do is tried before the own one,
+/// with the same requirements).
+fn fall_back(world: &World, topology: &Topology, plan: &mut PoolPlan) {
+    if plan.owner == plan.node {
+        return;
+    }
+    let (granted, outcome) = commit::try_pool(world, topology, plan);
+    let Err(error) = outcome else {
+        return;
+    };
+    if let Some(granted) = granted {
+        plan.config.size = plan.config.size.max(granted.size);
+        plan.config.align = plan.config.align.max(granted.align);
+    }
+    let owner = topology.nodes[plan.owner].name.clone();
+    plan.refused = Some((owner, error.to_string()));
+    plan.owner = plan.node;
 }
 
 /// Whether a graph has no more buffers, and takes no more memory, than it may.

@@ -5,14 +5,15 @@
 //! `tickpipe plan 'videotestsrc ! poolsink align=64 stride-align=256 min-buffers=3'`
 
 use super::fakesink::Swallow;
+use super::poolsrc::Device;
 use crate::element::{Element, Flow, PadAt, PadCapsOf, PadTemplate, Property, Proposal, Work};
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::fault::ElementError;
-use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::pool::{Backing, PoolConfig};
 
 /// Settings of `poolsink`.
-#[derive(Component, Clone, Debug, Default)]
+#[derive(Component, Clone, Debug)]
 pub struct PoolSink {
     /// Bytes of a buffer.
     pub size: u32,
@@ -28,8 +29,26 @@ pub struct PoolSink {
     pub stride_align: u32,
     /// Whether it has such a pool, and offers it.
     pub offer: bool,
+    /// Most buffers that it grants of that.
+    pub grants: i32,
     /// Newest buffers that it keeps before it lets the oldest go.
     pub hold: u32,
+}
+
+impl Default for PoolSink {
+    fn default() -> Self {
+        PoolSink {
+            size: 0,
+            min_buffers: 0,
+            max_buffers: 0,
+            align: 0,
+            prefix: 0,
+            stride_align: 0,
+            offer: false,
+            grants: -1,
+            hold: 0,
+        }
+    }
 }
 
 impl Element for PoolSink {
@@ -47,6 +66,7 @@ impl Element for PoolSink {
         "prefix",
         "stride-align",
         "offer",
+        "grants",
         "hold",
     ];
 
@@ -95,6 +115,12 @@ impl Element for PoolSink {
                 offer
             ),
             crate::field!(
+                Int(-1, 65_536),
+                "grants",
+                "Most buffers of those that it grants; -1 is as many as it is asked for",
+                grants
+            ),
+            crate::field!(
                 Int(0, 65_536),
                 "hold",
                 "Newest buffers that it keeps before it lets the oldest go",
@@ -116,6 +142,13 @@ impl Element for PoolSink {
             },
             pool: self.offer,
         }
+    }
+
+    fn pool_backing(&self) -> Option<Box<dyn Backing>> {
+        let grants = u32::try_from(self.grants).ok()?;
+        Some(Box::new(Device {
+            grants: Some(grants),
+        }))
     }
 
     fn retains(&self, _pad: PadAt) -> u32 {

@@ -117,8 +117,8 @@ impl Element for PoolSrc {
 
 /// The driver's side: memory of the heap, and no more buffers than it grants.
 #[derive(Debug)]
-struct Device {
-    grants: Option<u32>,
+pub(super) struct Device {
+    pub(super) grants: Option<u32>,
 }
 
 impl Backing for Device {
