@@ -61,7 +61,7 @@ fn told(report: &Report) -> Vec<i64> {
 }
 
 #[test]
-fn where_frames_may_go_the_main_branch_has_all_and_the_side_branch_every_tenth() {
+fn b60_where_frames_may_go_the_main_branch_has_all_and_the_side_branch_every_tenth() {
     // A live source: each frame comes at its time. The newest is kept, so the side branch has that which
     // came last before it was free.
     let report = run("is-live=true", "leaky=downstream", 4, 1);
@@ -81,7 +81,7 @@ fn where_frames_may_go_the_main_branch_has_all_and_the_side_branch_every_tenth()
 }
 
 #[test]
-fn the_set_does_not_depend_on_quantum_or_threads() {
+fn b60_the_set_does_not_depend_on_quantum_or_threads() {
     for leaky in ["leaky=downstream", "leaky=upstream"] {
         let want = frames(&run("is-live=true", leaky, 4, 1), "out");
         for quantum in [1, 2, 8] {
@@ -94,7 +94,7 @@ fn the_set_does_not_depend_on_quantum_or_threads() {
 }
 
 #[test]
-fn a_source_that_runs_ahead_is_held_by_the_main_branch() {
+fn b60_a_source_that_runs_ahead_is_held_by_the_main_branch() {
     for leaky in ["leaky=downstream", "leaky=upstream"] {
         for quantum in [1, 4] {
             let report = run("", leaky, quantum, 1);
@@ -107,7 +107,7 @@ fn a_source_that_runs_ahead_is_held_by_the_main_branch() {
 }
 
 #[test]
-fn where_none_may_go_the_report_says_who_limits_the_rate() {
+fn b60_where_none_may_go_the_report_says_who_limits_the_rate() {
     let report = run("", "", 4, 1);
     assert_eq!(
         (frames(&report, "main"), frames(&report, "out")),

@@ -109,8 +109,7 @@ fn what_works_on_bytes_is_refused_at_the_link() {
     for (text, want) in cases {
         let error = engine(1)
             .launch("main", text)
-            .err()
-            .expect("it cannot be linked");
+            .expect_err("it cannot be linked");
         let told = error.render(text);
         assert!(told.contains(want), "{told}");
     }

@@ -176,19 +176,27 @@ impl<'a> Reaches<'a> {
 
 /// What a queue holds back of buffers of a size while it has fewer bytes, or less time, than it is to
 /// have: one less than make up those bytes, and of the time as many, as the last one's may not count.
+/// What makes it full it passes on in any case.
 fn held_back(node: &Node, entity: EntityRef<'_>, size: usize, caps: Option<&Structure>) -> u32 {
     let Some(limits) = node.class.queue_limits(entity) else {
         return 0;
     };
-    let of_bytes = limits.min_bytes.div_ceil(size.max(1) as u64);
+    let of_bytes = |bytes: u64| bytes.div_ceil(size.max(1) as u64);
     let rate = caps.and_then(|s| s.fraction("framerate"));
     let frame = rate.and_then(|r| TimeBase::of_rate(r.num(), r.den()));
-    let of_time =
-        frame.and_then(|frame| TimeBase::NANOSECONDS.convert(limits.min_time, frame, Rounding::Up));
-    let of_time = of_time
-        .and_then(|n| u64::try_from(n).ok())
-        .unwrap_or_default();
-    let buffers = of_bytes.saturating_sub(1).max(of_time);
+    let of_time = |time: i64| {
+        let frames = TimeBase::NANOSECONDS.convert(time, frame?, Rounding::Up)?;
+        u64::try_from(frames).ok()
+    };
+    let least = of_bytes(limits.min_bytes).saturating_sub(1);
+    let least = least.max(of_time(limits.min_time).unwrap_or_default());
+    let full = [
+        u64::from(limits.buffers),
+        of_bytes(limits.bytes),
+        of_time(limits.time).unwrap_or_default(),
+    ];
+    let full = full.into_iter().filter(|most| *most > 0).min();
+    let buffers = least.min(full.unwrap_or(u64::MAX));
     u32::try_from(buffers).unwrap_or(u32::MAX)
 }
 
