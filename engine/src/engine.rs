@@ -71,6 +71,8 @@ pub struct Engine {
     pub(crate) wall_start: BTreeMap<PipelineId, Instant>,
     /// Those who want messages as they come.
     pub(crate) handlers: Vec<Handler>,
+    /// Elements of which the application has an end.
+    pub(crate) app_ends: Vec<crate::build::ElementHandle>,
 }
 
 impl Engine {
@@ -119,6 +121,7 @@ impl Engine {
             threads,
             wall_start: BTreeMap::new(),
             handlers: Vec::new(),
+            app_ends: Vec::new(),
         })
     }
 
@@ -163,6 +166,9 @@ impl Engine {
         self.schedule.run(&mut self.world);
         if !self.handlers.is_empty() {
             self.handle_messages(&window);
+        }
+        if !self.app_ends.is_empty() {
+            self.tell_app_ends();
         }
     }
 

@@ -3,6 +3,7 @@
 pub mod conform;
 pub mod launch;
 
+mod app;
 mod build;
 mod conflict;
 mod control;
@@ -41,6 +42,9 @@ pub use stall::{
     WaitReport,
 };
 pub use subscribe::{Requests, Subscription};
+pub use tickpipe_systems::elements::core::app::{
+    AppBuffer, AppError, AppSink, AppSource, Level, NotPushed, Sample, SampleInfo,
+};
 pub use unlink::UnlinkError;
 
 pub use tickpipe_components as components;

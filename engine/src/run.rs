@@ -240,7 +240,11 @@ impl Engine {
                 match engine.progress(pipeline) {
                     Progress::Failed => return Verdict::Failed,
                     Progress::Ended if script.is_over() => return Verdict::Done,
-                    Progress::Stalled if script.is_over() => return Verdict::Stalled,
+                    Progress::Stalled
+                        if script.is_over() && engine.awaited(pipeline) == Awaited::Never =>
+                    {
+                        return Verdict::Stalled;
+                    }
                     _ if stays && script.is_over() && engine.at_rest(pipeline) => {
                         return Verdict::Done;
                     }
@@ -310,8 +314,9 @@ impl Engine {
         let Some(p) = self.fabric(pipeline) else {
             return false;
         };
-        let still = p.ready.is_empty() && p.touched.is_empty() && p.waiting_outside > 0;
-        if !still || p.progress != Progress::Running {
+        let outside = p.waiting_outside > 0 || !p.lending.is_empty();
+        let still = p.ready.is_empty() && p.touched.is_empty() && outside;
+        if !still || !matches!(p.progress, Progress::Running | Progress::Stalled) {
             return false;
         }
         // Of a change of state only what waits for first buffers is waited for.
@@ -498,6 +503,10 @@ impl Engine {
             return self.awaited(pipeline) == Awaited::Never;
         }
         if self.changing(pipeline) {
+            return false;
+        }
+        let stalled = self.progress(pipeline) == Progress::Stalled;
+        if stalled && self.awaited(pipeline) != Awaited::Never {
             return false;
         }
         self.fabric(pipeline)

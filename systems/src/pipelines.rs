@@ -95,13 +95,15 @@ pub struct PipelineWorks {
 impl PipelineWorks {
     /// Whether what some lane waits for outside the tick is there, or can come.
     pub fn awaited(&self, p: &PipelineFabric) -> Awaited {
+        let lending = p.lending.iter().filter_map(|l| self.slots.get(*l as usize));
+        let lent = lending.map(WorkSlot::awaited).max().unwrap_or_default();
         if p.waiting_outside == 0 {
-            return Awaited::Never;
+            return lent;
         }
         let lanes = p.lanes.iter().zip(&self.slots);
         let waiting = lanes.filter(|(l, _)| l.readiness == Readiness::Device);
         let awaited = waiting.map(|(_, slot)| slot.awaited());
-        awaited.max().unwrap_or_default()
+        awaited.max().unwrap_or_default().max(lent)
     }
 }
 

@@ -90,6 +90,8 @@ pub struct PipelineFabric {
     pub waiting_for_room: u32,
     /// How many lanes wait for something outside the tick.
     pub waiting_outside: u32,
+    /// Lanes whose buffers may be with somebody outside.
+    pub lending: Vec<u32>,
     /// Lanes that wait for time.
     pub timers: Marks,
     /// Lanes with [`Extra::bounds`]: queues.

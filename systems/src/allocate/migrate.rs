@@ -91,6 +91,7 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
         p.latencies = latencies;
         p.live = fresh.iter().any(|l| l.live);
         renumber(&mut p, fresh, &now);
+        p.lending = super::lending(&topology);
         // Who feeds only what takes nothing works no more.
         let PipelineFabric {
             lanes, releasing, ..

@@ -97,6 +97,7 @@ pub fn allocate(world: &mut World) {
         latency::tell_sinks(&mut lanes, &latencies);
         let pool_count = table.pools.len() as u32;
         let graph_hash = graph_hash(world, &topology, &solution);
+        let lending = lending(&topology);
         if let Some(p) = world.resource_mut::<Fabric>().get_mut(id) {
             lanes.iter_mut().for_each(|l| l.timed &= !free);
             let recording = p.recording;
@@ -108,6 +109,7 @@ pub fn allocate(world: &mut World) {
                 buffers: table,
                 free,
                 wall: clock == ClockMode::Wall,
+                lending,
                 touched: Marks::new(count),
                 timers: Marks::new(count),
                 bounded: bounded(&lanes),
@@ -413,6 +415,13 @@ fn warn_of_fewer(
         element: Some(owner.id),
         kind: MessageKind::Warning(Domain::Pool, Code::Fewer),
     });
+}
+
+/// The lanes whose buffers may be with somebody outside.
+fn lending(topology: &Topology) -> Vec<u32> {
+    let nodes = (0u32..).zip(&topology.nodes);
+    let lending = nodes.filter(|(_, n)| n.class.lends);
+    lending.map(|(lane, _)| lane).collect()
 }
 
 /// Elements that hand over work get what they do that with.

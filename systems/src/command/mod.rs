@@ -232,6 +232,11 @@ fn flush_part(p: &mut PipelineFabric, works: &mut PipelineWorks, lane: Option<u3
             .collect(),
     };
     let origins: Vec<Origin> = sources.iter().map(|&l| Origin::Behind(l)).collect();
+    for &source in &sources {
+        if let Some(slot) = works.slots.get_mut(source as usize) {
+            slot.work.flushed(how == Flush::Start);
+        }
+    }
     match how {
         Flush::Start => {
             flush::discard(p, works, &origins);

@@ -196,6 +196,8 @@ pub struct ElementClass {
     is_live: fn(EntityRef<'_>) -> bool,
     /// It fills buffers of a pool: it has [`PoolBounds`].
     pub owns_pool: bool,
+    /// See [`Element::LENDS`].
+    pub lends: bool,
     /// See [`Element::PROPOSED`].
     pub(crate) proposed: bool,
     link_capacity: fn(EntityRef<'_>) -> Option<u32>,
@@ -296,6 +298,7 @@ impl ElementClass {
             may_be_silent: |entity| entity.get::<T>().is_some_and(Element::may_be_silent),
             is_live: |entity| entity.get::<T>().is_some_and(Element::is_live),
             owns_pool: T::OWNS_POOL,
+            lends: T::LENDS,
             proposed: T::PROPOSED,
             decide_pool: |entity, pads, downstream| match entity.get::<T>() {
                 Some(settings) => settings.decide_pool(pads, downstream),

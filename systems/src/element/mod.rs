@@ -248,6 +248,10 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         Latency::default()
     }
 
+    /// Buffers that it keeps may be with somebody outside, who gives them back at any time
+    /// ([`Work::awaited`] is asked in every tick).
+    const LENDS: bool = false;
+
     /// Properties that can be set in READY only, such as the file that it has open.
     const READY_ONLY: &'static [&'static str] = &[];
 

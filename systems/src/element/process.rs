@@ -14,7 +14,7 @@ use tickpipe_components::fabric::{
 };
 use tickpipe_components::id::BufferId;
 use tickpipe_components::occurrence::{Deed, Occurrence, Reason};
-use tickpipe_components::pool::NotExportable;
+use tickpipe_components::pool::{NotExportable, PoolConfig};
 use tickpipe_components::sync::SyncSet;
 use tickpipe_components::time::TimeBase;
 use tickpipe_components::video::{Layout, VideoInfo};
@@ -257,6 +257,30 @@ impl<'a> Process<'a> {
     /// Takes back the buffer that it keeps for the longest time; it must be passed on or let go.
     pub fn take_kept(&mut self) -> Option<BufferId> {
         self.lane.extras.made()?.kept.pop_front().map(|k| k.buffer)
+    }
+
+    /// Takes back a certain buffer that it keeps, if it does; it must be passed on or let go.
+    pub fn take_kept_one(&mut self, buffer: BufferId) -> bool {
+        let kept = self.lane.extras.made().map(|e| &mut e.kept);
+        let at = kept.and_then(|kept| {
+            let at = kept.iter().position(|k| k.buffer == buffer)?;
+            kept.remove(at)
+        });
+        at.is_some()
+    }
+
+    /// How many buffers are free in the pool of a buffer.
+    pub fn pool_free(&self, buffer: BufferId) -> u32 {
+        let origin = self.buffers.origin(buffer);
+        let pool = self.buffers.pool.get(origin.index());
+        let pool = pool.and_then(|p| self.buffers.pools.get(p.index()));
+        pool.map_or(0, |p| p.count.saturating_sub(p.out()))
+    }
+
+    /// What the buffers of its own pool are.
+    pub fn pool_config(&self) -> Option<PoolConfig> {
+        let pool = self.lane.pool.map(|p| p.index())?;
+        self.buffers.pools.get(pool).map(|p| p.live)
     }
 
     /// Puts a buffer aside that it acquired and did not fill yet, until the next tick; at most one.

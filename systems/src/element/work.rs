@@ -182,6 +182,12 @@ pub trait Work: Send + Sync {
         let _ = pads;
     }
 
+    /// Of a source: what it emitted was discarded on its way. With `flushing` all that it would emit is,
+    /// until it is called again without.
+    fn flushed(&mut self, flushing: bool) {
+        let _ = flushing;
+    }
+
     /// Of a sink: shows the first buffer in PAUSED, which stays where it is. The same buffer is
     /// processed in PLAYING.
     ///

@@ -34,6 +34,19 @@ fn arrived(fabric: &mut Fabric, works: &Works) {
         .iter_mut()
         .zip(works.pipelines.iter().skip(start))
     {
+        for at in 0..p.lending.len() {
+            let lane = p.lending[at];
+            let slot = works.slots.get(lane as usize);
+            if slot.is_some_and(|slot| slot.awaited() == Awaited::Ready) {
+                let l = &mut p.lanes[lane as usize];
+                (l.device, l.again) = (false, true);
+                p.touch(lane);
+                // What nobody in the graph could move goes on.
+                if p.progress == Progress::Stalled {
+                    p.progress = Progress::Running;
+                }
+            }
+        }
         if p.waiting_outside == 0 {
             continue;
         }

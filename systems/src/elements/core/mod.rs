@@ -1,5 +1,6 @@
 //! Elements that pass buffers on, count them or swallow them, whatever is in them.
 
+pub mod app;
 mod caps_changes;
 mod caps_text;
 mod capsfilter;
@@ -77,6 +78,8 @@ use crate::element::{Registry, RegistryError};
 /// # Errors
 /// [`RegistryError::Taken`] if a name is registered already.
 pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.register::<app::AppSinkElement>()?;
+    registry.register::<app::AppSrcElement>()?;
     registry.register::<CapsFilter>()?;
     registry.register::<CapsMap>()?;
     registry.register::<CapsSink>()?;
