@@ -23,8 +23,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether these 8 bytes, which stand before its payload, say that it is this frame. An index is
-    /// not checked at each frame, so a reader checks what it reads.
+    /// Whether these 8 bytes, which stand before its payload, say that it is this frame.
     pub fn is_headed_by(&self, head: &[u8]) -> bool {
         let id = FourCc::at(head, 0).and_then(frame_id);
         let len = crate::cut::u32_at(head, 4).map(u64::from);
@@ -317,9 +316,9 @@ fn check<R: ReadAt + ?Sized>(
     movie: u64,
     listed: &[Listed],
 ) -> Result<Option<Truncated>, Failed> {
-    let (Some(first), Some(last)) = (listed.first(), listed.last()) else {
+    if listed.is_empty() {
         return Err(IndexFault::Empty { offset: movie }.into());
-    };
+    }
     // `movi` itself, then frames.
     let (mut next, mut odd) = (movie + 12, false);
     for entry in listed {
@@ -337,7 +336,8 @@ fn check<R: ReadAt + ?Sized>(
         }
         (next, odd) = (entry.data.end(), len % 2 == 1);
     }
-    for entry in [first, last] {
+    // Read here, they are not read again: the frames are those of a walk, byte for byte.
+    for entry in listed {
         let Span { offset, len } = entry.data;
         let stands = head_at(source, offset - 8)?;
         let found = stands.map_or_else(FourCc::default, |(id, _)| id);
