@@ -1,7 +1,7 @@
 //! An AVI file by position: its streams and every frame's place and time, from an index that was
 //! checked, or from a walk over the heads of chunks. No I/O of its own.
 
-use crate::cut::{Cut, FourCc, ReadAt, ReadFault, Span, Truncated, WalkError, Walker};
+use crate::cut::{Cut, CutError, FourCc, ReadAt, ReadFault, Span, Truncated, WalkError, Walker};
 
 use super::error::{AviError, AviWarning};
 use super::header::{Clock, FrameInfo, Header, frame_id};
@@ -63,6 +63,8 @@ pub struct Movie {
     pub junk: Vec<Span>,
     /// What the file ends within, if it does not end behind a chunk.
     pub rest: Option<Truncated>,
+    /// Why it cannot be read behind its last frame, if that is so.
+    pub fault: Option<AviError>,
     /// Each stream's frames, as places in `frames`.
     of_stream: Vec<Vec<u32>>,
 }
@@ -97,6 +99,7 @@ struct Walked {
     warnings: Vec<AviWarning>,
     junk: Vec<Span>,
     rest: Option<Truncated>,
+    fault: Option<AviError>,
 }
 
 type HeadWalker<'s, R> = Walker<'s, Splitter, R>;
@@ -152,6 +155,7 @@ impl Movie {
             warnings,
             junk,
             rest,
+            fault,
         } = walked;
         Movie {
             header,
@@ -160,6 +164,7 @@ impl Movie {
             warnings,
             junk,
             rest,
+            fault,
             of_stream,
         }
     }
@@ -209,7 +214,14 @@ fn walk_on<R: ReadAt + ?Sized>(
 ) -> Result<Vec<Entry>, MovieError> {
     let mut frames = Vec::new();
     loop {
-        match walker.next_cut()? {
+        let cut = match walker.next_cut() {
+            Err(WalkError::Cut(CutError::Format(fault))) => {
+                walked.fault = Some(fault);
+                return Ok(frames);
+            }
+            cut => cut?,
+        };
+        match cut {
             Cut::Part { span, part } => match part {
                 Part::Frame(_) if frames.len() >= limit => {
                     return Err(MovieError::TooMany { limit });

@@ -250,7 +250,6 @@ pub(super) fn bytes_of(asked: u32, caps: Option<&Structure>) -> usize {
             let rate = caps.and_then(|caps| number(caps, "rate")).unwrap_or(0);
             SOUND.max(block.saturating_mul(rate))
         }
-        "image/jpeg" | "image/png" => return frame_bytes(asked, caps, 6),
         _ => return frame_bytes(asked, caps, 3),
     };
     match asked {

@@ -1,7 +1,7 @@
 //! AVI that is read by position: each pad goes on by itself, as far as it has room. Nothing waits for
 //! another stream, whatever the order of the file.
 
-use super::avi_caps::tick_of;
+use super::avi_caps::{bytes_of, tick_of};
 use super::avi_frames::{Legs, avi_failed, deal};
 use super::avi_seek::{Stretch, end_of};
 use super::parsing::{Deal, Frame, Offers, ParseError, TOLD, tell_bytes, truncated};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tickpipe_components::avi::{Entry, Movie, MovieError};
 use tickpipe_components::buffer::BufferFlags;
 use tickpipe_components::caps::{Caps, Structure};
-use tickpipe_components::cut::{CutError, ReadFault, WalkError};
+use tickpipe_components::cut::{CutError, ReadFault, Span, WalkError};
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::event::Event;
 use tickpipe_components::fabric::{Granted, RoomFor};
@@ -45,6 +45,12 @@ pub(super) struct Playing {
     offers: Offers,
     /// A seek that came before the pads were known.
     sought: Option<Seek>,
+    /// Most bytes of a frame that are asked for; and what a buffer has.
+    asked: u32,
+    limit: usize,
+    /// The first frame that cannot be played: where its payload begins, and why. `None` before it was
+    /// looked for.
+    fault: Option<Option<(u64, ElementError)>>,
     /// How far it has played, in nanoseconds.
     played: i64,
     /// A raw picture as it lies in the file.
@@ -69,7 +75,11 @@ impl Playing {
     ///
     /// # Errors
     /// Why that cannot be read.
-    pub(super) fn open(bytes: Arc<dyn Bytes>, most: usize) -> Result<Playing, ElementError> {
+    pub(super) fn open(
+        bytes: Arc<dyn Bytes>,
+        asked: u32,
+        most: usize,
+    ) -> Result<Playing, ElementError> {
         let movie = Movie::open(&*bytes, most).map_err(failed)?;
         Ok(Playing {
             reader: Reader::new(bytes, 0),
@@ -79,6 +89,9 @@ impl Playing {
             agreed: Vec::new(),
             offers: Offers::new(),
             sought: None,
+            asked,
+            limit: bytes_of(asked, None),
+            fault: None,
             played: 0,
             picture: Vec::new(),
             told: false,
@@ -92,7 +105,43 @@ impl Playing {
             return None;
         }
         let list = self.movie.of_stream(self.legs.stream(pad)?);
-        self.movie.frames.get(*list.get(place.next)? as usize)
+        let entry = self.movie.frames.get(*list.get(place.next)? as usize)?;
+        let fault = self.fault.as_ref().and_then(Option::as_ref);
+        // Behind what cannot be played nothing is, on any pad.
+        fault
+            .is_none_or(|(at, _)| entry.data.offset < *at)
+            .then_some(entry)
+    }
+
+    /// Looks for the first frame that cannot be played.
+    fn examine(&mut self) {
+        if self.fault.is_some() {
+            return;
+        }
+        let fault = |entry: &Entry| {
+            self.legs.pad(entry.info.stream)?;
+            let error = self.fits(entry).err()?;
+            Some((entry.data.offset, error))
+        };
+        self.fault = Some(self.movie.frames.iter().find_map(fault));
+    }
+
+    /// Whether a frame can be played.
+    fn fits(&self, entry: &Entry) -> Result<(), ElementError> {
+        let Span { offset, len } = entry.data;
+        let limit = self.limit as u64;
+        if len > limit {
+            return Err(ParseError::TooLarge {
+                what: "AVI frame",
+                offset: offset.saturating_sub(8),
+                size: len,
+                exact: true,
+                limit,
+            }
+            .into());
+        }
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        deal(&self.movie.header, &self.legs, &entry.info, entry.data, len).map(drop)
     }
 
     /// When the next frame of a pad is due, in nanoseconds.
@@ -140,6 +189,7 @@ impl Playing {
                 });
             }
             self.offers = self.legs.offers(&self.movie.header);
+            self.fault = None;
         }
         if let Some(seek) = self.sought.take() {
             self.go_to(&seek);
@@ -237,9 +287,15 @@ impl Playing {
             let list = self.legs.stream(pad).map(|s| self.movie.of_stream(s).len());
             list.is_none_or(|len| place.stop == len)
         };
-        match self.movie.rest {
-            Some(rest) if self.places.iter().enumerate().all(whole) => Err(truncated(rest)),
-            _ => Ok(()),
+        if !self.places.iter().enumerate().all(whole) {
+            return Ok(());
+        }
+        let fault = self.fault.iter().flatten().next();
+        match (fault, &self.movie.fault, self.movie.rest) {
+            (Some((_, error)), ..) => Err(error.clone()),
+            (None, Some(fault), _) => Err(avi_failed(fault.clone())),
+            (None, None, Some(rest)) => Err(truncated(rest)),
+            (None, None, None) => Ok(()),
         }
     }
 
@@ -325,6 +381,9 @@ impl Work for Playing {
     fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError> {
         let first = |caps: &Caps| caps.structures().first().cloned();
         self.agreed = pads.sources.iter().map(first).collect();
+        let of = |pad: usize| bytes_of(self.asked, pads.source(pad));
+        self.limit = (0..pads.sources.len()).map(of).max().unwrap_or(1);
+        self.fault = None;
         Ok(())
     }
 
@@ -335,6 +394,7 @@ impl Work for Playing {
         if !self.announce(process) {
             return Ok(());
         }
+        self.examine();
         loop {
             if self.end_pads(process) {
                 self.rest()?;

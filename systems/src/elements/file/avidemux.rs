@@ -179,6 +179,7 @@ impl Element for AviDemux {
         Ok(Box::new(Demuxing {
             sent: Parsing::new(avi, Splitter::new()),
             playing: None,
+            asked: self.frame_bytes,
             most: self.index_frames as usize,
         }))
     }
@@ -309,6 +310,8 @@ impl Parser for Avi {
 struct Demuxing {
     sent: Parsing<Avi>,
     playing: Option<Playing>,
+    /// Most bytes of a frame that are asked for.
+    asked: u32,
     /// Most frames of a file.
     most: usize,
 }
@@ -331,7 +334,7 @@ impl Demuxing {
 
 impl Work for Demuxing {
     fn grant(&mut self, bytes: Arc<dyn Bytes>) -> Result<(), ElementError> {
-        self.playing = Some(Playing::open(bytes, self.most)?);
+        self.playing = Some(Playing::open(bytes, self.asked, self.most)?);
         Ok(())
     }
 

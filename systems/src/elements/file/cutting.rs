@@ -58,8 +58,6 @@ pub(super) struct Cutting<S: Split> {
     next: u64,
     /// Bytes that are passed over before the next that counts.
     gap: u64,
-    /// No more bytes come.
-    over: bool,
 }
 
 impl<S: Split> Cutting<S> {
@@ -72,7 +70,6 @@ impl<S: Split> Cutting<S> {
             used: None,
             next: 0,
             gap: 0,
-            over: false,
         }
     }
 
@@ -122,7 +119,6 @@ impl<S: Split> Cutting<S> {
         self.cutter = Cutter::starting_at(split, self.cutter.limit(), begins);
         self.next = at;
         self.gap = begins.saturating_sub(at);
-        self.over = false;
     }
 
     /// What is under way was discarded. Who pulls goes on where it was.
@@ -190,20 +186,21 @@ impl<S: Split> Cutting<S> {
         process: &mut Process<'_>,
         see: &mut impl FnMut(Seen<'_, S::Info>) -> Result<T, ElementError>,
     ) -> Result<Stepped<S, T>, ElementError> {
-        if self.over {
-            return self.last(see);
-        }
         let Some(item) = process.peek(0) else {
             return Ok(Some(Piece::Wait));
         };
+        // The end stays where it is until all before it went: with it the element goes on.
         let Some(block) = item.as_buffer() else {
-            process.next(0);
-            self.over = true;
             // Of what was discarded nobody knows where it would have ended.
-            return match self.arriving.is_flushed() || self.gap > 0 {
+            let excused = self.arriving.is_flushed() || self.gap > 0;
+            let last = match excused {
                 true => Ok(Some(Piece::End(true))),
-                false => Ok(None),
+                false => self.last(see),
             };
+            if !matches!(last, Ok(Some(Piece::Frame(_) | Piece::Junk(_) | Piece::Part(..)))) {
+                process.next(0);
+            }
+            return last;
         };
         let used = match self.used {
             Some(used) => used,
@@ -280,7 +277,6 @@ impl<S: Split> Cutting<S> {
         visitor.unsigned("used", self.used.unwrap_or(0) as u64);
         visitor.unsigned("kept", self.cutter.kept() as u64);
         visitor.unsigned("gap", self.gap);
-        visitor.flag("over", self.over);
         self.arriving.state(visitor);
         if let Some(pulling) = &self.pulling {
             pulling.state(visitor);
