@@ -89,7 +89,8 @@ fn wav_case() -> impl Strategy<Value = Case> {
             file.splice(12..12, before);
         }
         file.extend(&data);
-        if size == 0 {
+        // A size of 0 stands for one that is not known.
+        if size == 0 && len > 0 {
             file.extend(vec![0; data.len() % 2]);
             file.extend(chunk(b"LIST", b"behind"));
         }
@@ -307,6 +308,11 @@ proptest! {
         for by in ways(file.len(), &sizes, seed) {
             let got = run_by(&case, &by, &path);
             prop_assert!(got.0 == "done" || got.0 == "failed", "{:?}: {}", by, got.0);
+            // Two legs of what is sent take more memory than may be where a header says that its
+            // pictures are huge; what reads by position does not.
+            if got.1.as_deref() == Some("limit") {
+                continue;
+            }
             let want = first.get_or_insert_with(|| got.clone());
             prop_assert_eq!(&got.2, &want.2, "{:?}", by);
             prop_assert_eq!(&got.0, &want.0, "{:?}", by);

@@ -197,7 +197,10 @@ impl<S: Split> Cutting<S> {
                 true => Ok(Some(Piece::End(true))),
                 false => self.last(see),
             };
-            if !matches!(last, Ok(Some(Piece::Frame(_) | Piece::Junk(_) | Piece::Part(..)))) {
+            if !matches!(
+                last,
+                Ok(Some(Piece::Frame(_) | Piece::Junk(_) | Piece::Part(..)))
+            ) {
                 process.next(0);
             }
             return last;
