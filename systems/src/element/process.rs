@@ -105,7 +105,7 @@ impl<'a> Process<'a> {
 
     /// The name of a linked source pad, of an element whose pads are made on request.
     pub fn source_name(&self, pad: usize) -> Option<&str> {
-        self.pads?.sources.get(pad).map(String::as_str)
+        self.beside.pads?.sources.get(pad).map(String::as_str)
     }
 
     /// The oldest item on a sink pad, left there.

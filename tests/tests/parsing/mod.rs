@@ -3,11 +3,14 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod blocks;
+
 use std::path::PathBuf;
 use tickpipe::components::cut::FourCc;
 use tickpipe::components::digest::hash_bytes;
 use tickpipe::components::ivf::{FrameHead, Header, Rate};
-use tickpipe::{Engine, EngineOptions, Report, RunOptions};
+use tickpipe::{Engine, EngineOptions, PipelineHandle, Report, RunOptions, Script};
+use tickpipe_systems::Works;
 
 /// FFmpeg's, see `components/tests`.
 pub const VP8: &[u8] = include_bytes!("../../../components/tests/data/media/vp8.ivf");
@@ -60,14 +63,23 @@ pub fn write(name: &str, bytes: &[u8]) -> String {
 }
 
 pub fn engine() -> Engine {
-    Engine::with_options(EngineOptions {
+    let mut engine = Engine::with_options(EngineOptions {
         check: Some(true),
         ..EngineOptions::default()
     })
-    .expect("an engine")
+    .expect("an engine");
+    engine
+        .register::<blocks::Blocks>()
+        .expect("a name of its own");
+    engine
 }
 
 pub fn run(text: &str) -> Report {
+    run_and_say(text).0
+}
+
+/// Runs a line; what the element that failed says of it.
+pub fn run_and_say(text: &str) -> (Report, Option<String>) {
     let mut engine = engine();
     let built = engine.launch("main", text);
     let (pipeline, _) = built.map_err(|e| e.render(text)).expect("a graph");
@@ -76,7 +88,49 @@ pub fn run(text: &str) -> Report {
         max_ticks: Some(200_000),
         ..RunOptions::default()
     };
-    engine.run(pipeline, &options, &mut ())
+    let mut said = Said(None);
+    let report = engine.run_script(pipeline, &options, &mut (), &mut said);
+    (report, said.0)
+}
+
+/// What the first element that fails says of it.
+struct Said(Option<String>);
+
+impl Script for Said {
+    fn before(&mut self, _engine: &mut Engine, _pipeline: PipelineHandle, _tick: u64) {}
+
+    fn is_over(&self) -> bool {
+        true
+    }
+
+    fn after(&mut self, engine: &Engine, _pipeline: PipelineHandle) {
+        let works = engine.world().resource::<Works>();
+        let slots = works.pipelines.iter().flat_map(|p| &p.slots);
+        let mut faults = slots.filter_map(|slot| slot.fault.as_ref());
+        if let Some(fault) = faults.next() {
+            self.0.get_or_insert_with(|| fault.detail.to_string());
+        }
+    }
+}
+
+/// The text of the error with which a line cannot be planned.
+pub fn plan_error(text: &str) -> String {
+    let mut engine = engine();
+    let (pipeline, _) = engine.launch("main", text).expect("a graph");
+    let error = engine.plan(pipeline).expect_err("it cannot be");
+    error.to_string()
+}
+
+/// The caps of the link that ends at an element's pad.
+pub fn caps_at<'r>(report: &'r Report, pad: &str) -> &'r str {
+    let link = report.links.iter().find(|l| l.to == pad);
+    link.map_or("", |link| &link.caps)
+}
+
+/// What a `watch` saw.
+pub fn watched(report: &Report) -> Vec<String> {
+    let mut watches = report.elements.iter().filter_map(|e| e.watched.as_ref());
+    watches.next().expect("a watch").last.clone()
 }
 
 /// A frame at a sink: its time, the unit of that, and the hash of its bytes.
