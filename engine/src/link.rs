@@ -307,7 +307,7 @@ impl Engine {
         let wanted = |at: usize, t: &PadTemplate| match (any_of, name) {
             (Some(any_of), _) => at == any_of,
             (None, Some(name)) => name.starts_with(stem_of(t)),
-            (None, None) => do_meet(&t.caps, other),
+            (None, None) => t.caps.can_intersect(other),
         };
         let on_request = made().find(|(at, t)| wanted(*at, t));
         let on_request = on_request.or_else(|| made().next());

@@ -46,11 +46,18 @@ fn text(word: &str) -> ValueSet {
     ValueSet::One(Value::text(word))
 }
 
+/// Any number from 1 on.
+fn any(most: i64) -> ValueSet {
+    ValueSet::int_range(1, most, 1).unwrap_or(ValueSet::int(1))
+}
+
 /// What sound can be, for templates; `more` are media types besides.
 pub(super) fn template(more: &[&str]) -> Caps {
     let mut caps = Caps::empty();
     for media in MEDIA.iter().chain(more) {
-        let mut structure = Structure::new(media);
+        let mut structure = Structure::new(media)
+            .with("rate", any(i32::MAX.into()))
+            .with("channels", any(u16::MAX.into()));
         if *media == "audio/x-raw"
             && let Ok(formats) = ValueSet::list(RAW.iter().map(|raw| Value::of(raw.1)))
         {

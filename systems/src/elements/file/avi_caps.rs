@@ -2,7 +2,7 @@
 
 use super::audio_caps::{self, template};
 use super::avi_raw::Raw;
-use super::heading::{frame_bytes, framerate, number};
+use super::heading::{frame_bytes, framerate, number, sized};
 use thiserror::Error;
 use tickpipe_components::avi::{Header, Kind, Picture, Stream, StreamFormat};
 use tickpipe_components::caps::{Caps, Structure, Value, ValueSet};
@@ -93,7 +93,7 @@ fn text(word: &str) -> ValueSet {
 }
 
 /// Media types of pictures, for the template.
-const PICTURES: [&str; 24] = [
+const PICTURES: [&str; 25] = [
     "image/jpeg",
     "image/png",
     "video/x-raw",
@@ -118,16 +118,12 @@ const PICTURES: [&str; 24] = [
     "video/x-theora",
     "video/x-camstudio",
     "video/x-lagarith",
+    UNKNOWN_VIDEO,
 ];
 
 /// What pads of pictures can have.
 pub(super) fn pictures() -> Caps {
-    let mut caps = Caps::empty();
-    for media in PICTURES.iter().chain(&[UNKNOWN_VIDEO]) {
-        // There are fewer than a list of caps holds.
-        let _ = caps.push(Structure::new(media));
-    }
-    caps
+    sized(&PICTURES)
 }
 
 /// What pads of sound can have.

@@ -17,7 +17,7 @@ use super::avi_frames::{Legs, avi_failed, deal};
 use super::avi_playing::Playing;
 use super::avi_seek::AviSeekError;
 use super::cutting::Seen;
-use super::heading::{Head, blocks, blocks_for, kept, pool_of, read_head};
+use super::heading::{Head, blocks, blocks_for, kept, open, pool_of, read_head};
 use super::parsing::{Deal, Frame, Offers, Parser, Parsing, Start};
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Proposal,
@@ -116,9 +116,8 @@ impl Element for AviDemux {
         pad: PadAt,
         index: u32,
     ) -> Result<Option<Structure>, ElementError> {
-        let offered = || query.template.structures().get(index as usize).cloned();
         if pad.is_sink() {
-            return Ok(offered());
+            return Ok(query.template.structures().get(index as usize).cloned());
         }
         let header = |split: &Splitter, head: Head<'_, Splitter>| match head {
             Head::Part(Part::Movie { .. }) => Some(split.header().clone()),
@@ -127,7 +126,7 @@ impl Element for AviDemux {
         let header = read_head(query, Splitter::heads(), HEAD, avi_failed, header)?;
         // Asked without a graph, no pad has a name.
         let Some(header) = header.filter(|_| !query.name.is_empty()) else {
-            return Ok(offered());
+            return Ok(open(query.template, index));
         };
         let (_, stream) = stream_of(&header, query.name)?;
         Ok((index == 0).then(|| caps_of(stream)))

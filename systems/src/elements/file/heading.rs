@@ -3,7 +3,7 @@
 
 use super::parsing::truncated;
 use crate::element::{Buffers, CapsQuery, PadCapsOf, PeekError, Proposal};
-use tickpipe_components::caps::{Fraction, Structure, ValueSet};
+use tickpipe_components::caps::{Caps, Fraction, Structure, ValueSet};
 use tickpipe_components::cut::{Cut, CutError, Cutter, Split};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::PoolConfig;
@@ -80,6 +80,33 @@ pub(super) fn read_head<S: Split, T>(
             return Ok(None);
         }
     }
+}
+
+/// The caps of a template: of each media type with a size, and a rate, of any value. What has none of
+/// these fields in common cannot be linked.
+pub(super) fn sized(media: &[&str]) -> Caps {
+    let side = || ValueSet::int_range(1, u16::MAX.into(), 1).unwrap_or(ValueSet::int(1));
+    let rates = Fraction::new(0, 1)
+        .zip(Fraction::new(i32::MAX, 1))
+        .and_then(|(low, high)| ValueSet::fraction_range(low, high).ok());
+    let mut caps = Caps::empty();
+    for media in media {
+        let mut structure = Structure::new(media)
+            .with("width", side())
+            .with("height", side());
+        if let Some(rates) = &rates {
+            structure = structure.with("framerate", rates.clone());
+        }
+        // There are fewer than a list of caps holds.
+        let _ = caps.push(structure);
+    }
+    caps
+}
+
+/// What a pad can have where only the run knows it: a media type of its template, and any fields.
+pub(super) fn open(template: &Caps, index: u32) -> Option<Structure> {
+    let structure = template.structures().get(index as usize)?;
+    Some(Structure::new(structure.media()))
 }
 
 /// A number that is not negative, of caps.

@@ -11,7 +11,9 @@
 
 use super::arriving::Stamp;
 use super::cutting::Seen;
-use super::heading::{Head, blocks, blocks_for, frame_bytes, kept, pool_of, read_head};
+use super::heading::{
+    Head, blocks, blocks_for, frame_bytes, kept, open, pool_of, read_head, sized,
+};
 use super::parsing::{Deal, Frame, Offers, ParseError, Parser, Parsing, Start, TOLD, tell_bytes};
 use crate::element::{
     Buffers, CapsQuery, Element, Fields, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property,
@@ -21,7 +23,7 @@ use bevy_ecs::component::Component;
 use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::buffer::{BufferFlags, BufferMeta};
-use tickpipe_components::caps::{Caps, FieldName, Structure, Value, ValueSet};
+use tickpipe_components::caps::{FieldName, Structure, Value, ValueSet};
 use tickpipe_components::cut::Span;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fault::{Code, Domain, ElementError};
@@ -78,10 +80,13 @@ impl Element for JpegParse {
     const IGNORED: &'static [&'static str] = &["disable-passthrough", "name", "parent"];
 
     fn pads() -> Vec<PadTemplate> {
-        let frames = Caps::from(Structure::new(JPEG));
-        let parsed = Caps::from(caps_of(None));
+        let mut parsed = sized(&[JPEG]);
+        for structure in parsed.structures_mut() {
+            // A field more is within what a structure has.
+            let _ = structure.set("parsed", ValueSet::One(Value::Bool(true)));
+        }
         vec![
-            PadTemplate::sink("sink", frames).pulls(),
+            PadTemplate::sink("sink", sized(&[JPEG])).pulls(),
             PadTemplate::source("src", parsed),
         ]
     }
@@ -102,7 +107,7 @@ impl Element for JpegParse {
         index: u32,
     ) -> Result<Option<Structure>, ElementError> {
         if pad.is_sink() {
-            return Ok(query.template.structures().get(index as usize).cloned());
+            return Ok(open(query.template, index));
         }
         if index > 0 {
             return Ok(None);

@@ -9,7 +9,7 @@
 
 use super::audio_caps::{block_of, caps_of, sample_time, samples_of, template};
 use super::cutting::Seen;
-use super::heading::{Head, blocks, blocks_for, kept, number, pool_of, read_head};
+use super::heading::{Head, blocks, blocks_for, kept, number, open, pool_of, read_head};
 use super::parsing::{Deal, Frame, Offers, Parser, Parsing, Start};
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Proposal,
@@ -136,9 +136,8 @@ impl Element for WavParse {
         pad: PadAt,
         index: u32,
     ) -> Result<Option<Structure>, ElementError> {
-        let offered = || query.template.structures().get(index as usize).cloned();
         if pad.is_sink() {
-            return Ok(offered());
+            return Ok(query.template.structures().get(index as usize).cloned());
         }
         let header = |_: &Splitter, head: Head<'_, Splitter>| match head {
             Head::Part(Part::Header(header)) => Some(caps_of_header(header)),
@@ -146,7 +145,7 @@ impl Element for WavParse {
         };
         match read_head(query, self.splitter(), HEAD, failed, header)? {
             Some(caps) => Ok(Some(caps?).filter(|_| index == 0)),
-            None => Ok(offered()),
+            None => Ok(open(query.template, index)),
         }
     }
 
