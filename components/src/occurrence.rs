@@ -41,6 +41,10 @@ pub enum Reason {
     NotWanted,
     /// The element let it go, as its settings say.
     Settings,
+    /// Bytes of the stream belong to nothing.
+    Junk,
+    /// A frame has no end: another begins in it.
+    Unfinished,
 }
 
 /// What was done.
@@ -69,11 +73,13 @@ pub struct Occurrence {
     pub reason: Reason,
     /// What was done.
     pub deed: Deed,
-    /// The how-manyth buffer of its stream it was, from 0.
+    /// The how-manyth buffer of its stream it was, from 0; the byte at which it begins, where the reason
+    /// is [`Reason::Junk`] or [`Reason::Unfinished`].
     pub index: u64,
     /// The time that was found, in units of `time_base`; how late it was, in the same unit, where
     /// the reason is [`Reason::Late`]; the ticks for which a live source was paused, where it is
-    /// [`Reason::Discontinuity`].
+    /// [`Reason::Discontinuity`]; how many bytes there are, where it is [`Reason::Junk`] or
+    /// [`Reason::Unfinished`].
     pub value: Option<i64>,
     /// The unit of `value`.
     pub time_base: TimeBase,
@@ -85,7 +91,7 @@ crate::fault::names!(Reason:
     Discontinuity = "discontinuity", Late = "late", Leak = "leak", Closed = "closed",
     NotSelected = "not-selected", NotLinked = "not-linked", OutOfSegment = "out-of-segment",
     Rate = "rate", Flush = "flush", AfterEnd = "after-end", Removed = "removed",
-    NotWanted = "not-wanted", Settings = "settings",
+    NotWanted = "not-wanted", Settings = "settings", Junk = "junk", Unfinished = "unfinished",
 );
 crate::fault::names!(Deed:
     Passed = "passed", Dropped = "dropped", Duplicated = "duplicated", Derived = "derived",

@@ -13,6 +13,7 @@ use tickpipe_components::limits::{Limit, LimitExceeded, Limits};
 use tickpipe_components::state::State;
 use tickpipe_systems::command::{Action, Actions};
 use tickpipe_systems::element::{ClassRef, PadTemplate};
+use tickpipe_systems::elements::core::CapsFilter;
 use tickpipe_systems::negotiate::{NewLink, is_plugged, unplug};
 
 /// Why two elements cannot be linked so.
@@ -155,8 +156,12 @@ impl Engine {
                 to: self.name(to),
             });
         }
-        let a = self.find_pad(from, Direction::Source, source)?;
-        let b = self.find_pad(to, Direction::Sink, sink)?;
+        let b = self.find_pad(to, Direction::Sink, sink, &Caps::any());
+        let takes = b
+            .as_ref()
+            .map_or_else(|_| Caps::any(), |b| self.takes(to, b));
+        let a = self.find_pad(from, Direction::Source, source, &takes)?;
+        let b = b?;
         self.must_meet((from, &a), (to, &b))?;
         let made = [&a, &b].map(|found| matches!(found, Found::New { .. }));
         let a = self.make_pad(from, a);
@@ -223,6 +228,13 @@ impl Engine {
         self.template(element, found).map_or(&ANY, |t| &t.caps)
     }
 
+    /// What a pad takes, as far as it is known without a graph: a filter says it by its settings.
+    fn takes(&self, element: ElementHandle, found: &Found) -> Caps {
+        let filter = self.world.get::<CapsFilter>(element.0);
+        let caps = filter.map_or_else(|| self.template_caps(element, found), |f| &f.caps);
+        caps.clone()
+    }
+
     fn template(&self, element: ElementHandle, found: &Found) -> Option<&PadTemplate> {
         let class = self.world.get::<ClassRef>(element.0)?;
         class.0.terms.pads.get(found.template())
@@ -235,12 +247,14 @@ impl Engine {
         }
     }
 
-    /// Finds a pad, or the template that makes one; changes nothing.
+    /// Finds a pad, or the template that makes one; changes nothing. Of several templates that make pads
+    /// the name decides; without one, the first that meets the caps of `other`.
     fn find_pad(
         &self,
         element: ElementHandle,
         direction: Direction,
         name: Option<&str>,
+        other: &Caps,
     ) -> Result<Found, LinkError> {
         let owner = || self.name(element);
         let no_free = || LinkError::NoFreePad {
@@ -254,10 +268,15 @@ impl Engine {
             let infos = pads.iter().map(|&pad| (pad, self.world.get::<Pad>(pad)));
             infos.filter_map(|(pad, info)| Some((pad, info.filter(|i| i.direction == direction)?)))
         };
+        // A template's own name asks for any of its pads, as GStreamer's request does.
+        let made = |t: &PadTemplate| t.presence == Presence::Request && t.direction == direction;
+        let asked = |t: &PadTemplate| made(t) && name == Some(t.name);
+        let any_of = templates.iter().position(asked);
+        let name = name.filter(|_| any_of.is_none());
         let mut count = 0;
         for (pad, info) in pads() {
             count += 1;
-            if name.is_some_and(|n| n != info.name) {
+            if name.is_some_and(|n| n != info.name) || any_of.is_some_and(|t| t != info.template) {
                 continue;
             }
             let link = self.world.get::<PadLink>(pad).and_then(|l| l.0);
@@ -284,14 +303,18 @@ impl Engine {
                 .map(str::to_owned)
                 .collect(),
         };
-        let on_request = templates
-            .iter()
-            .enumerate()
-            .find(|(_, t)| t.presence == Presence::Request && t.direction == direction);
+        let made = || templates.iter().enumerate().filter(|(_, t)| made(t));
+        let wanted = |at: usize, t: &PadTemplate| match (any_of, name) {
+            (Some(any_of), _) => at == any_of,
+            (None, Some(name)) => name.starts_with(stem_of(t)),
+            (None, None) => t.caps.can_intersect(other),
+        };
+        let on_request = made().find(|(at, t)| wanted(*at, t));
+        let on_request = on_request.or_else(|| made().next());
         let Some((template, t)) = on_request else {
             return Err(name.map_or_else(no_free, |asked| no_pad(asked, None)));
         };
-        let stem = t.name.trim_end_matches("%u");
+        let stem = stem_of(t);
         let name = match name {
             None => {
                 // The number after the highest, as in GStreamer; where there is none, any free one.
@@ -302,8 +325,6 @@ impl Engine {
                 let is_free = |name: &String| pads().all(|(_, info)| info.name != *name);
                 names.find(is_free).unwrap_or_default()
             }
-            // The template's own name asks for any, as GStreamer's request does.
-            Some(n) if n == t.name => return self.find_pad(element, direction, None),
             Some(n) => {
                 let digits = n.strip_prefix(stem).filter(|d| !d.starts_with('+'));
                 let number = digits.and_then(|d| d.parse::<u32>().ok());
@@ -313,7 +334,7 @@ impl Engine {
                 // As in GStreamer `src_01` is the pad `src_1`.
                 let own = format!("{stem}{number}");
                 if own != n {
-                    return self.find_pad(element, direction, Some(&own));
+                    return self.find_pad(element, direction, Some(&own), other);
                 }
                 own
             }
@@ -334,7 +355,7 @@ impl Engine {
         direction: Direction,
         name: &str,
     ) -> Result<(), LinkError> {
-        let found = self.find_pad(element, direction, Some(name))?;
+        let found = self.find_pad(element, direction, Some(name), &Caps::any())?;
         self.make_pad(element, found);
         Ok(())
     }
@@ -392,6 +413,11 @@ impl Found {
 }
 
 /// Whether two closed templates meet by the pair rule, without working out in what.
+/// What the names of pads that a template makes begin with.
+fn stem_of(template: &PadTemplate) -> &'static str {
+    template.name.trim_end_matches("%u")
+}
+
 fn do_meet(a: &Caps, b: &Caps) -> bool {
     if a.is_any() || b.is_any() {
         return !a.is_empty() && !b.is_empty();

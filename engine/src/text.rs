@@ -47,11 +47,14 @@ fn sentence(kind: MessageKind) -> String {
 }
 
 fn told(o: &Occurrence) -> String {
-    let mut text = format!("buffer {}: {}, {}", o.index, o.reason, o.deed);
+    let bytes = matches!(o.reason, Reason::Junk | Reason::Unfinished);
+    let what = if bytes { "byte" } else { "buffer" };
+    let mut text = format!("{what} {}: {}, {}", o.index, o.reason, o.deed);
     let _ = match (o.value, o.reason) {
         (None, _) => Ok(()),
         (Some(ticks), Reason::Discontinuity) => write!(text, " ({ticks} ticks)"),
         (Some(late), Reason::Late) => write!(text, " ({late} x {} s late)", o.time_base),
+        (Some(count), _) if bytes => write!(text, " ({count} bytes)"),
         (Some(at), _) => write!(text, " (at {at} x {} s)", o.time_base),
     };
     text
@@ -102,6 +105,11 @@ mod tests {
                 None,
                 MessageKind::StateChanged(State::Ready),
                 "tick 3: main: is ready now",
+            ),
+            (
+                id,
+                occurrence(Reason::Junk, Some(5)),
+                "tick 3: s: byte 7: junk, dropped (5 bytes)",
             ),
             (
                 id,

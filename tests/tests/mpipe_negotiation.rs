@@ -349,6 +349,7 @@ fn pad_enumeration_by_index() {
         .clone();
     let closed = core::cell::Cell::new(false);
     let query = CapsQuery {
+        name: "",
         closed: &closed,
         template: &class.terms.pads[0].caps,
         peek: &|_| {

@@ -13,9 +13,8 @@
 //! # What is believed
 //!
 //! The heads of chunks, one after the other. The sizes of lists are not relied on: they are 0 in
-//! files that were never finished. An index counts only if its every entry lies in the file, none
-//! overlap, first and last stand where it says, and no frame stands between them that it does not
-//! list; else the heads are walked, and [`Built::Walk`] says why. An `idx1` may count from `movi` or
+//! files that were never finished. An index counts only if each frame stands where it says, none
+//! overlap, and no frame stands between them that it does not list; else the heads are walked, and [`Built::Walk`] says why. An `idx1` may count from `movi` or
 //! from the file's start; its first entry decides.
 //!
 //! Something that is no chunk is junk; reading goes on at the next frame's head.

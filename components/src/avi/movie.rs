@@ -1,7 +1,7 @@
 //! An AVI file by position: its streams and every frame's place and time, from an index that was
 //! checked, or from a walk over the heads of chunks. No I/O of its own.
 
-use crate::cut::{Cut, FourCc, ReadAt, ReadFault, Span, Truncated, WalkError, Walker};
+use crate::cut::{Cut, CutError, FourCc, ReadAt, ReadFault, Span, Truncated, WalkError, Walker};
 
 use super::error::{AviError, AviWarning};
 use super::header::{Clock, FrameInfo, Header, frame_id};
@@ -23,8 +23,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether these 8 bytes, which stand before its payload, say that it is this frame. An index is
-    /// not checked at each frame, so a reader checks what it reads.
+    /// Whether these 8 bytes, which stand before its payload, say that it is this frame.
     pub fn is_headed_by(&self, head: &[u8]) -> bool {
         let id = FourCc::at(head, 0).and_then(frame_id);
         let len = crate::cut::u32_at(head, 4).map(u64::from);
@@ -64,6 +63,8 @@ pub struct Movie {
     pub junk: Vec<Span>,
     /// What the file ends within, if it does not end behind a chunk.
     pub rest: Option<Truncated>,
+    /// Why it cannot be read behind its last frame, if that is so.
+    pub fault: Option<AviError>,
     /// Each stream's frames, as places in `frames`.
     of_stream: Vec<Vec<u32>>,
 }
@@ -98,6 +99,7 @@ struct Walked {
     warnings: Vec<AviWarning>,
     junk: Vec<Span>,
     rest: Option<Truncated>,
+    fault: Option<AviError>,
 }
 
 type HeadWalker<'s, R> = Walker<'s, Splitter, R>;
@@ -153,6 +155,7 @@ impl Movie {
             warnings,
             junk,
             rest,
+            fault,
         } = walked;
         Movie {
             header,
@@ -161,6 +164,7 @@ impl Movie {
             warnings,
             junk,
             rest,
+            fault,
             of_stream,
         }
     }
@@ -210,7 +214,14 @@ fn walk_on<R: ReadAt + ?Sized>(
 ) -> Result<Vec<Entry>, MovieError> {
     let mut frames = Vec::new();
     loop {
-        match walker.next_cut()? {
+        let cut = match walker.next_cut() {
+            Err(WalkError::Cut(CutError::Format(fault))) => {
+                walked.fault = Some(fault);
+                return Ok(frames);
+            }
+            cut => cut?,
+        };
+        match cut {
             Cut::Part { span, part } => match part {
                 Part::Frame(_) if frames.len() >= limit => {
                     return Err(MovieError::TooMany { limit });
@@ -317,9 +328,9 @@ fn check<R: ReadAt + ?Sized>(
     movie: u64,
     listed: &[Listed],
 ) -> Result<Option<Truncated>, Failed> {
-    let (Some(first), Some(last)) = (listed.first(), listed.last()) else {
+    if listed.is_empty() {
         return Err(IndexFault::Empty { offset: movie }.into());
-    };
+    }
     // `movi` itself, then frames.
     let (mut next, mut odd) = (movie + 12, false);
     for entry in listed {
@@ -337,7 +348,8 @@ fn check<R: ReadAt + ?Sized>(
         }
         (next, odd) = (entry.data.end(), len % 2 == 1);
     }
-    for entry in [first, last] {
+    // Read here, they are not read again: the frames are those of a walk, byte for byte.
+    for entry in listed {
         let Span { offset, len } = entry.data;
         let stands = head_at(source, offset - 8)?;
         let found = stands.map_or_else(FourCc::default, |(id, _)| id);

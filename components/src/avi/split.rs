@@ -1,6 +1,6 @@
 //! AVI as a format to be cut: a walk from chunk to chunk, into the lists that matter.
 
-use crate::cut::{FourCc, Span, Split, Step, u32_at};
+use crate::cut::{FourCc, Span, Split, Step, more, part, u32_at};
 use crate::wav;
 use crate::y4m::Found;
 
@@ -38,7 +38,8 @@ pub enum Part {
         /// Its kind.
         kind: FourCc,
     },
-    /// A frame that is passed over, with its head: only from [`Splitter::heads`].
+    /// A frame that is passed over, with its head: from [`Splitter::heads`], or of a stream that is
+    /// [passed over](Splitter::pass_over).
     Frame(FrameInfo),
     /// The pad byte behind a chunk of odd size.
     Pad,
@@ -62,7 +63,8 @@ pub struct Splitter {
     state: State,
     /// A pad byte is due.
     pad: bool,
-    heads: bool,
+    /// The streams whose frames are passed over, a bit each.
+    passed: u128,
     header: Header,
     /// Rate and scale as written, of each stream.
     rates: Vec<(u32, u32)>,
@@ -91,7 +93,7 @@ impl Splitter {
         Splitter {
             state: State::Riff,
             pad: false,
-            heads: false,
+            passed: 0,
             header: Header::default(),
             rates: Vec::new(),
             has_format: false,
@@ -106,7 +108,7 @@ impl Splitter {
     /// The same, but frames are [passed over](Part::Frame), whatever their size.
     pub fn heads() -> Splitter {
         Splitter {
-            heads: true,
+            passed: u128::MAX,
             ..Splitter::new()
         }
     }
@@ -119,6 +121,12 @@ impl Splitter {
             pad: odd,
             ..Splitter::heads()
         }
+    }
+
+    /// Says of which streams frames are [passed over](Part::Frame), whatever their size: bit 0 is the
+    /// first stream.
+    pub const fn pass_over(&mut self, streams: u128) {
+        self.passed = streams;
     }
 
     /// Warnings that are not told yet.
@@ -406,7 +414,8 @@ impl Splitter {
 
     fn frame(&mut self, stream: u16, size: u32, window: &[u8]) -> Step<FrameInfo, Part> {
         let span = 8 + u64::from(size);
-        if !self.heads && (window.len() as u64) < span {
+        let passed = self.passed.checked_shr(stream.into()).unwrap_or(0) & 1 == 1;
+        if !passed && (window.len() as u64) < span {
             return more(span, "AVI frame");
         }
         let Some(info) = self.clock.next(&self.header, stream, size, None) else {
@@ -415,7 +424,7 @@ impl Splitter {
             return part(span, Part::Chunk { id });
         };
         self.pad = size % 2 == 1;
-        if self.heads {
+        if passed {
             return part(span, Part::Frame(info));
         }
         let len = span as usize;
@@ -480,18 +489,6 @@ pub(super) fn is_known(id: FourCc) -> bool {
 fn looks_like_chunk(id: FourCc) -> bool {
     id.0.iter()
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'_'))
-}
-
-fn part(len: u64, part: Part) -> Step<FrameInfo, Part> {
-    Step::Part { len, part }
-}
-
-fn more(need: u64, what: &'static str) -> Step<FrameInfo, Part> {
-    Step::More {
-        need,
-        exact: true,
-        what,
-    }
 }
 
 impl Split for Splitter {

@@ -105,6 +105,16 @@ impl<S: Split> Cutter<S> {
         &self.split
     }
 
+    /// The same, to tell it something.
+    pub const fn split_mut(&mut self) -> &mut S {
+        &mut self.split
+    }
+
+    /// Has it keep other than so many bytes, from now on.
+    pub const fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
     /// Most bytes that are kept.
     pub const fn limit(&self) -> usize {
         self.limit

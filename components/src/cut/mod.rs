@@ -83,6 +83,20 @@ pub enum Step<I, P> {
     },
 }
 
+/// A longer window is needed: `need` is the whole of what is due.
+pub(crate) const fn more<I, P>(need: u64, what: &'static str) -> Step<I, P> {
+    Step::More {
+        need,
+        exact: true,
+        what,
+    }
+}
+
+/// Something other than a frame, of `len` bytes.
+pub(crate) const fn part<I, P>(len: u64, part: P) -> Step<I, P> {
+    Step::Part { len, part }
+}
+
 /// A format, as a state machine over windows.
 ///
 /// The answer may depend on the window's first bytes and on the machine's state alone: an answer
@@ -90,11 +104,11 @@ pub enum Step<I, P> {
 /// the stream is chunked. A step that takes no bytes must change the state.
 pub trait Split {
     /// What is known of a frame.
-    type Info: Clone + Debug;
+    type Info: Clone + Debug + Send + Sync + 'static;
     /// What there is besides frames.
-    type Part: Clone + Debug;
+    type Part: Clone + Debug + Send + Sync + 'static;
     /// Why the stream cannot be read on.
-    type Error: Clone + std::error::Error;
+    type Error: Clone + std::error::Error + Send + Sync + 'static;
 
     /// What stands at the start of `window`, which begins at byte `at` of the stream. `last` says
     /// that no byte comes after the window.

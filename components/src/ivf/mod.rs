@@ -3,7 +3,8 @@
 //! - [`header`]: the 32 bytes of a file and the 12 bytes of a frame, read and written;
 //! - [`split`]: cuts a stream that comes in chunks ([`Cutter`](crate::cut::Cutter)) or lies in a
 //!   positional source ([`Walker`](crate::cut::Walker));
-//! - [`index`]: where the frames lie, without reading them.
+//! - [`index`]: where the frames lie, without reading them;
+//! - [`keys`]: which frames can be decoded without others, from their first bytes.
 //!
 //! Written after what libvpx and FFmpeg 5.1 write and read. All numbers are little endian. Two
 //! things differ from what their names in libvpx suggest, and are so in all files: the first number
@@ -14,10 +15,12 @@
 
 pub mod header;
 pub mod index;
+pub mod keys;
 pub mod split;
 
 pub use header::{
     FRAME_HEAD_BYTES, FrameHead, HEADER_BYTES, Header, IvfError, IvfWarning, MAGIC, Rate,
 };
 pub use index::{Entry, Index, IndexError};
+pub use keys::{KEY_BYTES, is_key};
 pub use split::{FrameInfo, Part, Splitter};

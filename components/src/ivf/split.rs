@@ -1,6 +1,6 @@
 //! IVF as a format to be cut: header, warnings, frames. State is a place in the header and a count.
 
-use crate::cut::{Split, Step};
+use crate::cut::{Split, Step, more, part};
 
 use super::header::{
     FRAME_HEAD_BYTES, FrameHead, HEADER_BYTES, Header, IvfError, IvfWarning, check_magic,
@@ -88,11 +88,6 @@ impl Splitter {
     }
 
     fn frame(&mut self, window: &[u8]) -> Step<FrameInfo, Part> {
-        let more = |need, what| Step::More {
-            need,
-            exact: true,
-            what,
-        };
         let Some(head) = FrameHead::parse(window) else {
             return more(FRAME_HEAD_BYTES as u64, "IVF frame head");
         };
@@ -102,10 +97,7 @@ impl Splitter {
         };
         if self.heads {
             self.frames += 1;
-            return Step::Part {
-                len: head.span(),
-                part: Part::Frame(info),
-            };
+            return part(head.span(), Part::Frame(info));
         }
         if (window.len() as u64) < head.span() {
             return more(head.span(), "IVF frame");
@@ -138,26 +130,16 @@ impl Split for Splitter {
                 }
                 check_magic(window)?;
                 let Some((header, mut warnings)) = Header::parse(window)? else {
-                    return Ok(Step::More {
-                        need: HEADER_BYTES as u64,
-                        exact: true,
-                        what: "IVF header",
-                    });
+                    return Ok(more(HEADER_BYTES as u64, "IVF header"));
                 };
                 self.header = Some(header);
                 warnings.reverse();
                 self.state = State::Warnings(warnings);
-                Ok(Step::Part {
-                    len: u64::from(header.bytes),
-                    part: Part::Header(header),
-                })
+                Ok(part(u64::from(header.bytes), Part::Header(header)))
             }
             State::Warnings(warnings) => {
                 if let Some(warning) = warnings.pop() {
-                    return Ok(Step::Part {
-                        len: 0,
-                        part: Part::Warning(warning),
-                    });
+                    return Ok(part(0, Part::Warning(warning)));
                 }
                 self.state = State::Frames;
                 Ok(self.frame(window))

@@ -83,9 +83,22 @@ impl Splitter {
         Splitter::default()
     }
 
+    /// Before a frame, after so many.
+    pub fn after(frames: u64) -> Splitter {
+        Splitter {
+            frames,
+            ..Splitter::default()
+        }
+    }
+
     /// Frames told so far.
     pub const fn frames(&self) -> u64 {
         self.frames
+    }
+
+    /// The size of the picture whose frame is being read, as soon as it is known.
+    pub const fn size(&self) -> Option<Size> {
+        self.info.size
     }
 
     /// Before a frame: junk, or the frame's start.

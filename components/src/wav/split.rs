@@ -1,6 +1,6 @@
 //! WAV as a format to be cut: chunks, then blocks of samples, then what is behind them.
 
-use crate::cut::{FourCc, Split, Step, u32_at, u64_at};
+use crate::cut::{FourCc, Split, Step, more, part, u32_at, u64_at};
 use crate::y4m::Found;
 
 use super::error::{WavError, WavWarning};
@@ -67,8 +67,9 @@ enum State {
 #[derive(Clone, Debug)]
 pub struct Splitter {
     state: State,
-    /// Samples of a block.
+    /// Samples of a block; or, if those are to be as many as fit, so many bytes.
     block: u32,
+    bytes: Option<u32>,
     /// Told before anything else, the first first.
     warnings: Vec<WavWarning>,
     riff_size: u64,
@@ -79,6 +80,8 @@ pub struct Splitter {
     blocks: u64,
     samples: u64,
     cut_told: bool,
+    /// Whether samples go on to the end, whatever the header says.
+    open: bool,
 }
 
 /// Sizes that stand for "not known".
@@ -90,6 +93,7 @@ impl Splitter {
         Splitter {
             state: State::Riff,
             block: samples.max(1),
+            bytes: None,
             warnings: Vec::new(),
             riff_size: 0,
             ds64: None,
@@ -98,7 +102,63 @@ impl Splitter {
             blocks: 0,
             samples: 0,
             cut_told: false,
+            open: false,
         }
+    }
+
+    /// At the start of a file, with blocks of as many samples as fit into so many bytes, at least 1.
+    pub fn fitting(bytes: u32) -> Splitter {
+        Splitter {
+            bytes: Some(bytes),
+            ..Splitter::new(1)
+        }
+    }
+
+    /// Samples of a block of a format.
+    fn block_of(&self, format: &Format) -> u32 {
+        match self.bytes {
+            Some(bytes) => (bytes / format.block_align.max(1)).max(1),
+            None => self.block,
+        }
+    }
+
+    /// The same, but samples go on to the end of the stream, whatever the header says.
+    #[must_use]
+    pub fn ignoring_length(self) -> Splitter {
+        Splitter { open: true, ..self }
+    }
+
+    /// The same for a stream whose header is known, and that goes on at byte `at` of it; the first
+    /// block begins at the byte that is answered too. That is `at` where a sample begins there, else it
+    /// lies behind it.
+    pub fn going_on(self, header: Header, at: u64) -> (Splitter, u64) {
+        let align = u64::from(header.format.block_align.max(1));
+        let end = header
+            .data_offset
+            .saturating_add(header.data_len.unwrap_or(u64::MAX));
+        let first = at.saturating_sub(header.data_offset).div_ceil(align);
+        let begins = first
+            .saturating_mul(align)
+            .saturating_add(header.data_offset);
+        // Behind the samples it is not known where a chunk begins.
+        let (state, begins) = match begins <= end {
+            true => (
+                State::Data(header, header.data_len.map(|_| end - begins)),
+                begins,
+            ),
+            false => (State::Garbage, at),
+        };
+        let block = self.block_of(&header.format);
+        let splitter = Splitter {
+            state,
+            block,
+            header: Some(header),
+            format: Some(header.format),
+            samples: first,
+            blocks: first.div_ceil(block.into()),
+            ..self
+        };
+        (splitter, begins)
     }
 
     /// The header, once it was told.
@@ -190,8 +250,9 @@ impl Splitter {
         let riff_size = open(self.riff_size).map_or(self.riff_size, |(riff, _)| riff);
         let written = open(u64::from(size)).map_or(u64::from(size), |(_, data)| data);
         let data_offset = at + 8;
-        let data_len = (!OPEN.contains(&written)).then_some(written);
+        let data_len = (!OPEN.contains(&written) && !self.open).then_some(written);
         match data_len {
+            None if self.open => {}
             None => self.warnings.push(WavWarning::DataOpen {
                 offset: at,
                 written,
@@ -211,6 +272,7 @@ impl Splitter {
             data_offset,
             data_len,
         };
+        self.block = self.block_of(&format);
         self.header = Some(header);
         self.state = State::Data(header, data_len);
         Ok(part(8, Part::Header(header)))
@@ -325,18 +387,6 @@ impl Splitter {
             self.state = State::Pad;
         }
         part(8 + u64::from(size), Part::Chunk { id })
-    }
-}
-
-fn part(len: u64, part: Part) -> Step<Block, Part> {
-    Step::Part { len, part }
-}
-
-fn more(need: u64, what: &'static str) -> Step<Block, Part> {
-    Step::More {
-        need,
-        exact: true,
-        what,
     }
 }
 

@@ -62,10 +62,11 @@ fn fmt(format: &Format) -> Vec<u8> {
     } else {
         format.tag
     };
-    let bits = if format.extensible && format.sample_bytes > 0 {
-        format.sample_bytes * 8
-    } else {
-        format.valid_bits
+    // A codec's blocks may be so large that their bits are no such number: then it is as it was read.
+    let container = format.sample_bytes.checked_mul(8).filter(|bits| *bits > 0);
+    let bits = match container {
+        Some(container) if format.extensible => container,
+        _ => format.valid_bits,
     };
     let mut out = Vec::with_capacity(40);
     out.extend(tag.to_le_bytes());

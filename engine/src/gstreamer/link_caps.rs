@@ -67,6 +67,18 @@ static DECODED: LazyLock<Caps> =
 /// A Y4M stream.
 static Y4M: LazyLock<Caps> = LazyLock::new(|| caps("application/x-yuv4mpeg, y4mversion=(int)2"));
 
+/// What `avidemux` takes.
+static AVI: LazyLock<Caps> = LazyLock::new(|| caps("video/x-msvideo"));
+
+/// What `ivfparse` takes.
+static IVF: LazyLock<Caps> = LazyLock::new(|| caps("video/x-ivf"));
+
+/// What `wavparse` takes.
+static WAV: LazyLock<Caps> = LazyLock::new(|| caps("audio/x-wav; audio/x-rf64"));
+
+/// What `jpegparse` takes, and gives.
+static JPEG: LazyLock<Caps> = LazyLock::new(|| caps("image/jpeg"));
+
 static ANY: Caps = Caps::any();
 
 /// Caps of the templates of a factory's sink pads or source pads.
@@ -76,6 +88,10 @@ pub(crate) fn template(factory: &str, sink: bool) -> &'static Caps {
         ("videoconvert" | "videoscale", _) => &CONVERTED,
         ("videorate", _) => &RATED,
         ("imagefreeze", _) => &FROZEN,
+        ("avidemux", true) => &AVI,
+        ("ivfparse", true) => &IVF,
+        ("wavparse", true) => &WAV,
+        ("jpegparse", _) => &JPEG,
         ("y4menc", true) => &ENCODED,
         ("y4mdec", false) => &DECODED,
         ("y4menc", false) | ("y4mdec", true) => &Y4M,

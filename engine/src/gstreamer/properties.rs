@@ -395,8 +395,17 @@ const VIDEOTESTSRC: &[Fact] = &[
 
 const Y4MENC: &[Fact] = &[uint64("min-force-key-unit-interval", 0)];
 
+/// `GstBaseParse`.
+const PARSE: &[Fact] = &[truth("disable-passthrough", false)];
+
+const WAVPARSE: &[Fact] = &[truth("ignore-length", false)];
+
 /// All factories, by name.
 pub(super) const FACTORIES: &[FactoryFacts] = &[
+    FactoryFacts {
+        name: "avidemux",
+        facts: &[],
+    },
     FactoryFacts {
         name: "bin",
         facts: &[BIN],
@@ -442,6 +451,14 @@ pub(super) const FACTORIES: &[FactoryFacts] = &[
         facts: &[INPUT_SELECTOR],
     },
     FactoryFacts {
+        name: "ivfparse",
+        facts: &[PARSE],
+    },
+    FactoryFacts {
+        name: "jpegparse",
+        facts: &[PARSE],
+    },
+    FactoryFacts {
         name: "output-selector",
         facts: &[OUTPUT_SELECTOR],
     },
@@ -476,6 +493,10 @@ pub(super) const FACTORIES: &[FactoryFacts] = &[
     FactoryFacts {
         name: "videotestsrc",
         facts: &[BASE_SRC, VIDEOTESTSRC],
+    },
+    FactoryFacts {
+        name: "wavparse",
+        facts: &[WAVPARSE],
     },
     FactoryFacts {
         name: "y4mdec",

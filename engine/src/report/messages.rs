@@ -38,9 +38,11 @@ pub struct MessageReport {
 pub struct OccurrenceReport {
     /// What was done: `dropped`, `duplicated`, `derived`, `rebased`, `gap`, `passed`, `failed`.
     pub deed: &'static str,
-    /// The how-manyth buffer of its stream it was, from 0.
+    /// The how-manyth buffer of its stream it was, from 0; where the code is `junk` or `unfinished`, the
+    /// byte at which that begins.
     pub index: u64,
-    /// The time that was found; how late it was where the code is `late`.
+    /// The time that was found; how late it was where the code is `late`; how many bytes, where it is
+    /// `junk` or `unfinished`.
     pub value: Option<i64>,
     /// The unit of `value`.
     pub time_base: [u32; 2],

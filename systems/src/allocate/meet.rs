@@ -107,7 +107,8 @@ impl Meetings {
             pads.into_iter()
                 .any(|pad| walk.takes(node, pad, 1).is_none_or(|t| t > 1))
         };
-        if !(0..topology.nodes.len()).any(|node| slow(&mut walk, node)) {
+        let parts = |walk: &mut Walk<'_>| forks.iter().any(|fork| walk.apart(*fork) > 1);
+        if !(0..topology.nodes.len()).any(|node| slow(&mut walk, node)) && !parts(&mut walk) {
             return found;
         }
         for fork in forks {
@@ -152,6 +153,8 @@ impl Meetings {
             let Some((forked, way)) = walk.back(other, needed, fork, inside) else {
                 continue;
             };
+            // Who gives to one at a time gives so many elsewhere before.
+            let forked = forked.saturating_mul(walk.apart(fork));
             if forked < 2 {
                 continue;
             }
@@ -252,6 +255,16 @@ impl Walk<'_> {
             }
         }
         points
+    }
+
+    /// Buffers that leave a fork on one of its pads before one leaves on another.
+    fn apart(&mut self, fork: usize) -> u64 {
+        let n = &self.topology.nodes[fork];
+        let (topology, solution) = (self.topology, self.solution);
+        let pads = self.pads.entry(fork);
+        let pads = pads.or_insert_with(|| solution.pads_of(topology, fork));
+        let apart = n.class.apart(self.world.entity(n.entity), pads);
+        apart.unwrap_or(1).max(1)
     }
 
     /// Buffers that an element takes in on a pad before it has let so many go.

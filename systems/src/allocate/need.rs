@@ -212,7 +212,14 @@ pub(super) fn size(
 ) -> Result<(), PoolError> {
     let owner = &topology.nodes[plan.node];
     let bounds = world.get::<PoolBounds>(owner.entity);
-    let own = bounds.map_or(0, |b| b.min).max(1);
+    let pads = solution.pads_of(topology, plan.node);
+    let entity = world.entity(owner.entity);
+    // Who gives to one at a time has one for each.
+    let legs = match owner.class.apart(entity, &pads) {
+        Some(_) => owner.outputs.len() as u32,
+        None => 1,
+    };
+    let own = bounds.map_or(0, |b| b.min).max(legs).max(1);
     plan.needs.push(Need {
         element: owner.name.clone(),
         buffers: own,

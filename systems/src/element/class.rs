@@ -55,6 +55,9 @@ pub struct Peeked {
 pub struct CapsQuery<'a> {
     /// The caps of the pad's template.
     pub template: &'a Caps,
+    /// The pad's name, such as `video_0` of one that was made on request; empty where it is asked
+    /// without a graph around it.
+    pub name: &'a str,
     /// Gives the first bytes that will arrive on sink pad 0: at most so many.
     pub peek: &'a dyn Fn(usize) -> Result<Peeked, PeekError>,
     /// Set by an element whose answers are all that its pad can have, also if there are none. Without
@@ -189,6 +192,7 @@ pub struct ElementClass {
     pool_backing: fn(EntityRef<'_>) -> Option<Box<dyn Backing>>,
     retains: fn(EntityRef<'_>, PadAt) -> u32,
     takes_for: fn(EntityRef<'_>, PadAt, &PadCapsOf, u64, usize) -> Option<u64>,
+    apart: fn(EntityRef<'_>, &PadCapsOf) -> Option<u64>,
     waits: fn(EntityRef<'_>) -> Waits,
     outside: fn(EntityRef<'_>) -> u32,
     memory: fn(EntityRef<'_>, &PadCapsOf) -> u64,
@@ -292,6 +296,7 @@ impl ElementClass {
                 Some(settings) => settings.takes_for(pad, pads, outputs, bytes),
                 None => Some(outputs),
             },
+            apart: |entity, pads| entity.get::<T>().and_then(|s| s.apart(pads)),
             memory: |entity, pads| entity.get::<T>().map_or(0, |s| s.memory(pads)),
             waits: |entity| entity.get::<T>().map_or(Waits::default(), Element::waits),
             outside: |entity| entity.get::<T>().map_or(0, Element::outside),
@@ -559,6 +564,11 @@ impl ElementClass {
     /// See [`Element::queue_limits`].
     pub fn queue_limits(&self, entity: EntityRef<'_>) -> Option<QueueLimits> {
         (self.queue_limits)(entity)
+    }
+
+    /// See [`Element::apart`].
+    pub fn apart(&self, entity: EntityRef<'_>, pads: &PadCapsOf) -> Option<u64> {
+        (self.apart)(entity, pads)
     }
 
     /// See [`Element::serves`].

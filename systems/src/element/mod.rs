@@ -195,6 +195,13 @@ pub trait Element: Component<Mutability = Mutable> + Default {
         Some(outputs + u64::from(self.retains(pad)))
     }
 
+    /// Of an element that gives each buffer to one of its source pads: how many it emits on one, at
+    /// most, before there is one on another that waits for it. `None` if it gives to all alike.
+    fn apart(&self, pads: &PadCapsOf) -> Option<u64> {
+        let _ = pads;
+        None
+    }
+
     /// How many buffers of a sink pad it keeps before it lets one go.
     fn retains(&self, pad: PadAt) -> u32 {
         let _ = pad;

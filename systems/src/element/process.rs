@@ -103,6 +103,11 @@ impl<'a> Process<'a> {
         self.beside.pads?.sources.iter().position(|pad| pad == name)
     }
 
+    /// The name of a linked source pad, of an element whose pads are made on request.
+    pub fn source_name(&self, pad: usize) -> Option<&str> {
+        self.beside.pads?.sources.get(pad).map(String::as_str)
+    }
+
     /// The oldest item on a sink pad, left there.
     #[inline]
     pub fn peek(&self, pad: usize) -> Option<Item> {

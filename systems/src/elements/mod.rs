@@ -16,12 +16,16 @@ use crate::element::{Registry, RegistryError};
 
 /// Elements that a build has only with a cargo feature, and that feature.
 pub const FEATURES: &[(&str, &str)] = &[
+    ("avidemux", "file"),
     ("filesink", "file"),
     ("filesrc", "file"),
+    ("ivfparse", "file"),
+    ("jpegparse", "file"),
     ("overlay", "video"),
     ("videoconvert", "video"),
     ("videoscale", "video"),
     ("videotestsrc", "video"),
+    ("wavparse", "file"),
     ("y4mdec", "file"),
     ("y4menc", "file"),
 ];

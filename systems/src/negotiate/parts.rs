@@ -161,6 +161,7 @@ pub(super) fn ways_of(
         let closed = Cell::new(false);
         let query = CapsQuery {
             template: &template,
+            name: "",
             peek: &nothing,
             closed: &closed,
         };
@@ -318,10 +319,13 @@ impl Asker<'_> {
             return Ok((!offer.is_any()).then(|| offer.structures().to_vec()));
         }
         let template = template(topology, self.world, node, pad);
+        let end = topology.end(node, pad);
+        let end = end.and_then(|end| self.world.get::<Pad>(end.pad));
         let peek = |max: usize| peek(self.world, topology, node, max);
         let closed = Cell::new(false);
         let query = CapsQuery {
             template,
+            name: end.map_or("", |pad| &pad.name),
             peek: &peek,
             closed: &closed,
         };

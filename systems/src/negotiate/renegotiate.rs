@@ -452,6 +452,7 @@ fn keep_what_was_read(world: &mut World, topology: &Topology) {
             let template = Caps::any();
             let query = CapsQuery {
                 template: &template,
+                name: "",
                 peek: &peek,
                 closed: &Cell::new(false),
             };

@@ -30,6 +30,11 @@ impl Process<'_> {
         self.lane.drop_for(buffer, &meta, reason);
     }
 
+    /// Counts something that happened to so many, and is not told one by one.
+    pub fn tally(&mut self, reason: Reason, deed: Deed, count: u64) {
+        self.lane.extras.make().tally.add(reason, deed, count);
+    }
+
     /// Tells and counts something that happened to one buffer.
     pub fn tell(&mut self, occurrence: Occurrence) {
         self.lane.tell(occurrence);

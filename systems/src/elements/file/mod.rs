@@ -1,15 +1,34 @@
 //! Elements that read and write files, and the containers of raw video.
 
+mod arriving;
+mod audio_caps;
+mod avi_caps;
+mod avi_frames;
+mod avi_playing;
+mod avi_raw;
+mod avi_seek;
+mod avidemux;
+mod cutting;
 mod errors;
 mod filesink;
 mod filesrc;
+mod heading;
+mod ivf_seek;
+mod ivfparse;
+mod jpegparse;
+mod parsing;
 mod pulling;
 mod served;
+mod wavparse;
 mod y4mdec;
 mod y4menc;
 
+pub use avidemux::AviDemux;
 pub use filesink::FileSink;
 pub use filesrc::FileSrc;
+pub use ivfparse::IvfParse;
+pub use jpegparse::JpegParse;
+pub use wavparse::WavParse;
 pub use y4mdec::Y4mDec;
 pub use y4menc::Y4mEnc;
 
@@ -21,8 +40,12 @@ use tickpipe_components::caps::Caps;
 /// # Errors
 /// [`RegistryError::Taken`] if a name is registered already.
 pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.register::<AviDemux>()?;
     registry.register::<FileSink>()?;
     registry.register::<FileSrc>()?;
+    registry.register::<IvfParse>()?;
+    registry.register::<JpegParse>()?;
+    registry.register::<WavParse>()?;
     registry.register::<Y4mDec>()?;
     registry.register::<Y4mEnc>()
 }

@@ -64,6 +64,11 @@ impl Pulling {
         }
     }
 
+    /// What was granted.
+    pub(super) fn bytes(&self) -> &Arc<dyn Bytes> {
+        self.worker.reader().bytes()
+    }
+
     /// How much there is.
     pub(super) fn length(&self) -> Available {
         self.worker.reader().length()
