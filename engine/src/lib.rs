@@ -69,3 +69,8 @@ struct BuffersPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/launch.md")]
 struct LaunchPage;
+
+/// `docs/application.md`, in the same way.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/application.md")]
+struct ApplicationPage;

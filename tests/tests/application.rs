@@ -1,67 +1,15 @@
 //! The application's ends: mpipe's rules of app source and app sink, calls from other threads,
 //! callbacks, and what happens at stops, flushes and failures.
 
+mod applying;
+
+use applying::{engine, engine_on, launch, options, playing, pulled, sink, source, ticks};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tickpipe::components::caps::Caps;
 use tickpipe::components::fault::{Code, Domain};
-use tickpipe::{
-    AppError, AppSink, AppSource, Engine, EngineOptions, Flush, MessageMask, PipelineHandle,
-    Report, RunOptions, Sample, State,
-};
-
-fn engine_on(threads: usize) -> Engine {
-    Engine::with_options(EngineOptions {
-        threads,
-        check: Some(true),
-        ..EngineOptions::default()
-    })
-    .expect("an engine")
-}
-
-fn engine() -> Engine {
-    engine_on(1)
-}
-
-fn launch(engine: &mut Engine, text: &str) -> PipelineHandle {
-    let built = engine.launch("main", text);
-    built.map_err(|e| e.render(text)).expect("a graph").0
-}
-
-fn source(engine: &mut Engine, p: PipelineHandle) -> AppSource {
-    let element = engine.element(p, "s").expect("it is there");
-    engine.app_source(element).expect("an appsrc")
-}
-
-fn sink(engine: &mut Engine, p: PipelineHandle) -> AppSink {
-    let element = engine.element(p, "k").expect("it is there");
-    engine.app_sink(element).expect("an appsink")
-}
-
-/// A graph in PLAYING, a few ticks on.
-fn playing(engine: &mut Engine, text: &str) -> PipelineHandle {
-    let p = launch(engine, text);
-    engine.set_state(p, State::Playing);
-    p
-}
-
-fn ticks(engine: &mut Engine, count: usize) {
-    (0..count).for_each(|_| engine.tick());
-}
-
-/// What a report says without frames.
-fn options() -> RunOptions {
-    RunOptions {
-        record: true,
-        digests: true,
-        max_ticks: Some(20_000),
-    }
-}
-
-fn pulled(sample: Result<Option<Sample>, AppError>) -> Option<Vec<u8>> {
-    sample.expect("no error").map(|s| s.bytes().to_vec())
-}
+use tickpipe::{AppError, Engine, Flush, MessageMask, PipelineHandle, Report, State};
 
 #[test]
 fn push_pull() {
@@ -545,128 +493,6 @@ fn who_waits_is_told_when_the_engine_stops_fails_or_goes() {
         Some(engine)
     };
     assert_eq!(blocked(flush), AppError::Ended);
-}
-
-#[test]
-fn b17_frames_that_the_application_keeps_are_told_as_held() {
-    let mut engine = engine();
-    let text = "poolsrc name=s num-buffers=40 size=16 buffers=6 grants=6 ! appsink name=k hold=1";
-    let p = launch(&mut engine, text);
-    let k = sink(&mut engine, p);
-    engine.set_state(p, State::Playing);
-    let mut kept = Vec::new();
-    for _ in 0..30 {
-        engine.tick();
-        kept.extend(std::iter::from_fn(|| k.try_pull().ok().flatten()));
-    }
-    assert_eq!(kept.len(), 6);
-    let report = engine.report(p);
-    assert_eq!(report.verdict.name(), "stalled");
-    let waits = report.elements[0].waits_for.as_ref().expect("it waits");
-    assert_eq!(waits.waits_for, "buffer");
-    let held: Vec<(String, u64, u64)> = waits
-        .held
-        .iter()
-        .map(|h| (h.element.clone(), h.buffers as u64, h.kept as u64))
-        .collect();
-    assert_eq!(held, [("k".to_owned(), 6, 6)]);
-    let k_element = engine.element(p, "k").expect("it is there");
-    assert_eq!(engine.app_holds(p, k_element), 6);
-    // One that comes back is filled again in the next tick, and what is kept stays as it is.
-    let bytes: Vec<Vec<u8>> = kept.iter().map(|s| s.bytes().to_vec()).collect();
-    let first = kept.remove(0);
-    assert!(first.holds());
-    drop(first);
-    engine.tick();
-    engine.tick();
-    engine.tick();
-    let next = k.try_pull().expect("no error").expect("the seventh");
-    assert_eq!(next.info.index, 6);
-    let now: Vec<Vec<u8>> = kept.iter().map(|s| s.bytes().to_vec()).collect();
-    assert_eq!(now, bytes[1..]);
-}
-
-#[test]
-fn b17_copies_below_a_level_let_it_go_on() {
-    let mut engine = engine();
-    let text = "poolsrc name=s num-buffers=40 size=16 buffers=6 grants=6 ! \
-         appsink name=k hold=1 copy-when-below=2 max-buffers=64";
-    let p = launch(&mut engine, text);
-    let k = sink(&mut engine, p);
-    engine.set_state(p, State::Playing);
-    engine.wait(p, MessageMask::EOS).expect("it ends");
-    let kept: Vec<Sample> = std::iter::from_fn(|| k.try_pull().ok().flatten()).collect();
-    assert_eq!(kept.len(), 40);
-    assert!(kept.iter().filter(|s| s.holds()).count() <= 5);
-    let report = engine.report(p);
-    let copied = report
-        .elements
-        .iter()
-        .find(|e| e.name == "k")
-        .map(|e| e.copied);
-    assert!(copied >= Some(35), "{copied:?}");
-}
-
-#[test]
-fn b18_whatever_the_application_does_queues_are_bounded() {
-    let mut engine = engine();
-    let text = "appsrc name=s blocksize=8 max-buffers=7 alloc-buffers=1000 ! queue max-size-buffers=5 \
-         ! work time=100ms ! fakesink";
-    let p = launch(&mut engine, text);
-    engine.set_clock(p, tickpipe::ClockMode::Virtual);
-    let s = source(&mut engine, p);
-    engine.set_state(p, State::Playing);
-    let (mut pushed, mut refused, mut peak) = (0, 0, 0);
-    for _ in 0..2000 {
-        for _ in 0..5 {
-            match s.push_bytes(&[1; 8], None) {
-                Ok(()) => pushed += 1,
-                Err(AppError::Full { buffers: 7, .. }) => refused += 1,
-                Err(AppError::Stopped) => {}
-                Err(other) => panic!("{other}"),
-            }
-            peak = peak.max(s.level().buffers);
-        }
-        engine.tick();
-    }
-    assert_eq!(peak, 7);
-    assert!(pushed > 100 && refused > 100, "{pushed} {refused}");
-    assert_eq!(s.refused(), refused);
-    let report = engine.report(p);
-    assert!(
-        report
-            .pools
-            .iter()
-            .all(|pool| pool.high_water <= pool.buffers)
-    );
-    let queued: u64 = report.elements.iter().map(|e| e.queued).sum();
-    assert!(queued <= 5 + 2 * 8, "{queued}");
-}
-
-#[test]
-fn b18_when_the_far_side_failed_pushes_say_so() {
-    let mut engine = engine();
-    let p = launch(&mut engine, "appsrc name=s blocksize=8 ! appsink name=k");
-    let (s, k) = (source(&mut engine, p), sink(&mut engine, p));
-    let mut seen = 0;
-    k.on_sample(move |_| {
-        seen += 1;
-        assert!(seen < 4, "the display is gone");
-    });
-    engine.set_state(p, State::Playing);
-    ticks(&mut engine, 2);
-    let mut outcomes = Vec::new();
-    for _ in 0..12 {
-        outcomes.push(s.push_bytes(&[1; 8], None));
-        ticks(&mut engine, 2);
-    }
-    let failed = AppError::Failed(Domain::Core, Code::Panic);
-    let from = outcomes.iter().position(|o| o.is_err()).expect("it fails");
-    assert!(from <= 5, "{from}");
-    assert!(
-        outcomes[from..].iter().all(|o| *o == Err(failed.clone())),
-        "{outcomes:?}"
-    );
 }
 
 /// Threads that do what they like beside an engine that does what it likes: nobody is left waiting.

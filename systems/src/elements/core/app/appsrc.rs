@@ -3,7 +3,7 @@
 //! It fills buffers of a pool of its own; a buffer that the application had from `alloc` changes places
 //! with one of those, so that no byte is copied where both have the same shape.
 
-use super::source::{Bounds, Given, Mode, Queue, Shape};
+use super::queue::{Bounds, Given, Mode, Queue, Shape};
 use super::{AppBuffer, AppSource};
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,

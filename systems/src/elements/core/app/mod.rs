@@ -6,15 +6,19 @@
 
 mod appsink;
 mod appsrc;
+mod buffer;
 mod error;
+mod queue;
 mod sink;
 mod source;
 
 pub use appsink::AppSinkElement;
 pub use appsrc::AppSrcElement;
+pub use buffer::{AppBuffer, NotPushed};
 pub use error::AppError;
+pub use queue::Level;
 pub use sink::{AppSink, Sample, SampleInfo};
-pub use source::{AppBuffer, AppSource, Level, NotPushed};
+pub use source::AppSource;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
