@@ -263,7 +263,7 @@ impl Walk<'_> {
         let (topology, solution) = (self.topology, self.solution);
         let pads = self.pads.entry(fork);
         let pads = pads.or_insert_with(|| solution.pads_of(topology, fork));
-        let apart = n.class.apart(self.world.entity(n.entity), pads);
+        let apart = (n.class.apart)(self.world.entity(n.entity), pads);
         apart.unwrap_or(1).max(1)
     }
 

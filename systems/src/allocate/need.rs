@@ -215,7 +215,7 @@ pub(super) fn size(
     let pads = solution.pads_of(topology, plan.node);
     let entity = world.entity(owner.entity);
     // Who gives to one at a time has one for each.
-    let legs = match owner.class.apart(entity, &pads) {
+    let legs = match (owner.class.apart)(entity, &pads) {
         Some(_) => owner.outputs.len() as u32,
         None => 1,
     };

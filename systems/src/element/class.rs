@@ -55,8 +55,7 @@ pub struct Peeked {
 pub struct CapsQuery<'a> {
     /// The caps of the pad's template.
     pub template: &'a Caps,
-    /// The pad's name, such as `video_0` of one that was made on request; empty where it is asked
-    /// without a graph around it.
+    /// The pad's name, such as `video_0`; empty where it is asked without a graph around it.
     pub name: &'a str,
     /// Gives the first bytes that will arrive on sink pad 0: at most so many.
     pub peek: &'a dyn Fn(usize) -> Result<Peeked, PeekError>,
@@ -139,8 +138,7 @@ fn infos<T>(list: &[Property<T>], default: &T) -> impl Iterator<Item = PropertyI
         kind: p.kind,
         default: (p.get)(default),
     };
-    let infos: Vec<PropertyInfo> = list.iter().map(info).collect();
-    infos.into_iter()
+    list.iter().map(info).collect::<Vec<_>>().into_iter()
 }
 
 /// The properties of an element's pool, if it has one.
@@ -192,7 +190,7 @@ pub struct ElementClass {
     pool_backing: fn(EntityRef<'_>) -> Option<Box<dyn Backing>>,
     retains: fn(EntityRef<'_>, PadAt) -> u32,
     takes_for: fn(EntityRef<'_>, PadAt, &PadCapsOf, u64, usize) -> Option<u64>,
-    apart: fn(EntityRef<'_>, &PadCapsOf) -> Option<u64>,
+    pub(crate) apart: fn(EntityRef<'_>, &PadCapsOf) -> Option<u64>,
     waits: fn(EntityRef<'_>) -> Waits,
     outside: fn(EntityRef<'_>) -> u32,
     memory: fn(EntityRef<'_>, &PadCapsOf) -> u64,
@@ -564,11 +562,6 @@ impl ElementClass {
     /// See [`Element::queue_limits`].
     pub fn queue_limits(&self, entity: EntityRef<'_>) -> Option<QueueLimits> {
         (self.queue_limits)(entity)
-    }
-
-    /// See [`Element::apart`].
-    pub fn apart(&self, entity: EntityRef<'_>, pads: &PadCapsOf) -> Option<u64> {
-        (self.apart)(entity, pads)
     }
 
     /// See [`Element::serves`].

@@ -3,7 +3,7 @@
 
 use super::avi_caps::{NoStream, caps_of, stream_of, tick_of};
 use super::avi_raw::{Raw, TooShort};
-use super::parsing::{Deal, Frame, Offers};
+use super::parser::{Deal, Frame, Offers};
 use crate::element::Process;
 use tickpipe_components::avi::{AviError, FrameInfo, Header, Kind, StreamFormat};
 use tickpipe_components::buffer::{BufferFlags, BufferMeta};

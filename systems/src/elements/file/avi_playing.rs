@@ -4,7 +4,8 @@
 use super::avi_caps::{bytes_of, tick_of};
 use super::avi_frames::{Legs, avi_failed, deal};
 use super::avi_seek::{Stretch, end_of};
-use super::parsing::{Deal, Frame, Offers, ParseError, TOLD, tell_bytes, truncated};
+use super::parse_error::{ParseError, TOLD, tell_bytes, truncated};
+use super::parser::{Deal, Frame, Offers};
 use super::pulling;
 use crate::element::{PadAt, PadCapsOf, Process, Seeking, Work};
 use std::sync::Arc;

@@ -11,16 +11,23 @@ use tickpipe_components::video::{Frame, FrameMut, Layout, VideoFormat, VideoInfo
 const ALIGN: usize = 4;
 
 /// How pictures of a format come.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Kind {
     /// One that this engine knows: as it lies in the file, and in a buffer.
-    Known { file: Layout, buffer: Layout },
+    Known(Box<Lies>),
     /// One that has a name only: so many bytes a row, and rows.
     Named { row: usize, rows: usize },
 }
 
-/// Raw pictures.
+/// Where the planes of a picture lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
+struct Lies {
+    file: Layout,
+    buffer: Layout,
+}
+
+/// Raw pictures.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Raw {
     name: &'static str,
     kind: Kind,
@@ -101,7 +108,7 @@ impl Raw {
         let buffer = Layout::gstreamer(format, file.width(), file.height()).ok()?;
         Some(Raw {
             name: format.name(),
-            kind: Kind::Known { file, buffer },
+            kind: Kind::Known(Box::new(Lies { file, buffer })),
             turned,
         })
     }
@@ -114,7 +121,7 @@ impl Raw {
     /// Bytes of a picture in a buffer.
     pub(super) fn size(&self) -> usize {
         match &self.kind {
-            Kind::Known { buffer, .. } => buffer.size(),
+            Kind::Known(lies) => lies.buffer.size(),
             Kind::Named { row, rows } => row * rows,
         }
     }
@@ -122,7 +129,7 @@ impl Raw {
     /// Bytes of a picture in the file.
     pub(super) fn bytes(&self) -> usize {
         match &self.kind {
-            Kind::Known { file, .. } => file.size(),
+            Kind::Known(lies) => lies.file.size(),
             Kind::Named { row, rows } => row * rows,
         }
     }
@@ -153,7 +160,8 @@ impl Raw {
             need: self.bytes() as u64,
         };
         match &self.kind {
-            Kind::Known { file, buffer } => {
+            Kind::Known(lies) => {
+                let Lies { file, buffer } = &**lies;
                 let from = Frame::new(file, from).map_err(|_| short())?;
                 let mut to = FrameMut::new(buffer, to).map_err(|_| short())?;
                 for plane in 0..buffer.planes().len() {

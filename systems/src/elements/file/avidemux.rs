@@ -18,7 +18,8 @@ use super::avi_playing::Playing;
 use super::avi_seek::AviSeekError;
 use super::cutting::Seen;
 use super::heading::{Head, blocks, blocks_for, kept, open, pool_of, read_head};
-use super::parsing::{Deal, Frame, Offers, Parser, Parsing, Start};
+use super::parser::{Deal, Frame, Offers, Parser, Start};
+use super::parsing::Parsing;
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Proposal,
     Seeking, Work,

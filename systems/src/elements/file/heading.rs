@@ -1,7 +1,7 @@
 //! What planning learns of a stream: what its first bytes say, and how large its frames may be. Pure, but
 //! for the bytes that it asks for.
 
-use super::parsing::truncated;
+use super::parse_error::truncated;
 use crate::element::{Buffers, CapsQuery, PadCapsOf, PeekError, Proposal};
 use tickpipe_components::caps::{Caps, Fraction, Structure, ValueSet};
 use tickpipe_components::cut::{Cut, CutError, Cutter, Split};

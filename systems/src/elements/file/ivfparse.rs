@@ -11,7 +11,8 @@
 use super::cutting::Seen;
 use super::heading::{Head, blocks, blocks_for, frame_bytes, framerate, kept, pool_of, read_head};
 use super::ivf_seek::{IvfSeekError, Target, index_of, segment_of};
-use super::parsing::{Deal, Frame, Offers, Parser, Parsing, Start};
+use super::parser::{Deal, Frame, Offers, Parser, Start};
+use super::parsing::Parsing;
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Proposal,
     Seeking, Work,

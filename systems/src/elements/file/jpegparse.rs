@@ -14,7 +14,9 @@ use super::cutting::Seen;
 use super::heading::{
     Head, blocks, blocks_for, frame_bytes, kept, open, pool_of, read_head, sized,
 };
-use super::parsing::{Deal, Frame, Offers, ParseError, Parser, Parsing, Start, TOLD, tell_bytes};
+use super::parse_error::{ParseError, TOLD, tell_bytes};
+use super::parser::{Deal, Frame, Offers, Parser, Start};
+use super::parsing::Parsing;
 use crate::element::{
     Buffers, CapsQuery, Element, Fields, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property,
     Proposal, Seeking, Transformed, Work,
@@ -268,7 +270,7 @@ impl Parser for Jpeg {
                 flags,
                 ..BufferMeta::default()
             },
-            caps: changed.then(|| caps_of(size)),
+            caps: changed.then(|| Box::new(caps_of(size))),
         }))
     }
 

@@ -16,6 +16,8 @@ mod heading;
 mod ivf_seek;
 mod ivfparse;
 mod jpegparse;
+mod parse_error;
+mod parser;
 mod parsing;
 mod pulling;
 mod served;

@@ -1,236 +1,30 @@
 //! What all parsers do: cut what comes into frames, each into a buffer of the own pool, with the caps that
 //! the stream says. What differs between formats is a [`Parser`]. It works on the lane of its element.
 
-use super::arriving::Stamp;
-use super::cutting::{Cutting, Piece, Seen};
+use super::cutting::{Cutting, Piece};
+use super::parse_error::{ParseError, TOLD, tell_bytes, truncated};
+use super::parser::{Deal, Frame, Offers, Parser};
 use crate::element::{PadAt, PadCapsOf, Process, Seeking, Work};
-use core::ops::Range;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use thiserror::Error;
-use tickpipe_components::buffer::{BufferFlags, BufferMeta};
+use tickpipe_components::buffer::BufferFlags;
 use tickpipe_components::caps::{Caps, Structure};
-use tickpipe_components::cut::{CutError, Span, Split, Truncated};
+use tickpipe_components::cut::{CutError, Span, Split};
 use tickpipe_components::digest::StateVisitor;
-use tickpipe_components::event::{Event, Gap};
+use tickpipe_components::event::Event;
 use tickpipe_components::fabric::{Granted, RoomFor};
 use tickpipe_components::fault::{Code, Domain, ElementError};
-use tickpipe_components::occurrence::{Deed, Occurrence, Reason};
+use tickpipe_components::occurrence::Reason;
 use tickpipe_components::pull::Bytes;
 use tickpipe_components::seek::{Answer, Query, Seek};
 use tickpipe_components::time::TimeBase;
 
-/// Junk and such of which each is told; the rest of a stream's is counted only.
-pub(super) const TOLD: u64 = 64;
-
-/// What is wrong with a stream, whatever its format.
-#[derive(Debug, Error)]
-pub(super) enum ParseError {
-    /// A frame does not fit into a buffer.
-    #[error(
-        "{what} at byte {offset} takes {}{size} bytes, and a buffer has {limit}: the property frame-bytes \
-         says how many it has",
-        if *.exact { "" } else { "at least " }
-    )]
-    TooLarge {
-        /// What is too large.
-        what: &'static str,
-        /// Where it begins.
-        offset: u64,
-        /// Bytes of it.
-        size: u64,
-        /// Whether it has no more.
-        exact: bool,
-        /// Bytes of a buffer.
-        limit: u64,
-    },
-    /// What was discarded on the way cannot be done without.
-    #[error("bytes {from} to {} were discarded on the way: {why}", told(.to))]
-    Lost {
-        /// Where they begin.
-        from: u64,
-        /// Where the next byte stands.
-        to: Option<u64>,
-        /// Why it cannot go on.
-        why: &'static str,
-    },
-    /// There is nothing of the kind.
-    #[error("no {what} in {bytes} bytes")]
-    Nothing {
-        /// What there should be.
-        what: &'static str,
-        /// Bytes that came.
-        bytes: u64,
-    },
-}
-
-fn told(to: &Option<u64>) -> String {
-    to.map_or_else(|| "somewhere".to_owned(), |to| to.to_string())
-}
-
-impl From<ParseError> for ElementError {
-    fn from(error: ParseError) -> ElementError {
-        let (domain, code) = match error {
-            ParseError::TooLarge { .. } => (Domain::Pool, Code::Limit),
-            ParseError::Lost { .. } => (Domain::Stream, Code::Damaged),
-            ParseError::Nothing { .. } => (Domain::Stream, Code::Empty),
-        };
-        ElementError::new(domain, code, error)
-    }
-}
-
-/// A stream that ends within something.
-pub(super) fn truncated(rest: Truncated) -> ElementError {
-    ElementError::new(Domain::Stream, Code::Truncated, rest)
-}
-
-/// A frame that is to be emitted.
-#[derive(Clone, Debug)]
-pub(super) struct Frame {
-    /// On this source pad.
-    pub pad: usize,
-    /// These bytes of the payload.
-    pub range: Range<usize>,
-    /// Bytes of the payload and its head in the stream.
-    pub span: Span,
-    /// Its times and marks.
-    pub meta: BufferMeta,
-    /// What the pad must have before it, if that may be new.
-    pub caps: Option<Structure>,
-}
-
-/// What becomes of a frame.
-#[derive(Clone, Debug)]
-pub(super) enum Deal {
-    /// It is emitted.
-    Emit(Frame),
-    /// It is passed over.
-    Pass,
-    /// It stands for an interval without content on a pad.
-    Gap(usize, Gap),
-    /// It lies behind what is to be played: that is the end.
-    Stop,
-}
-
-/// Caps that source pads have from now on.
-pub(super) type Offers = SmallVec<[(usize, Structure); 1]>;
-
-/// Where a stream goes on: a machine, and the byte at which it begins.
-pub(super) type Start<S> = (S, u64);
-
-/// What a format adds.
-pub(super) trait Parser: Send + Sync {
-    /// Its machine.
-    type Split: Split + Send + Sync;
-    /// What stands in a frame besides its payload, in bytes.
-    const HEAD: usize;
-    /// Each frame goes to one of several source pads.
-    const APART: bool = false;
-
-    /// The caps are agreed.
-    ///
-    /// # Errors
-    /// A refusal.
-    fn set_caps(&mut self, pads: &PadCapsOf) -> Result<(), ElementError>;
-
-    /// Most bytes of a payload.
-    fn limit(&self) -> usize;
-
-    /// Looks at its pads, before anything else in a tick.
-    fn look(&mut self, process: &Process<'_>, split: &mut Self::Split) {
-        let _ = (process, split);
-    }
-
-    /// Something other than a frame; what source pads have from there on.
-    ///
-    /// # Errors
-    /// Why it cannot go on.
-    fn part(
-        &mut self,
-        process: &mut Process<'_>,
-        split: &mut Self::Split,
-        span: Span,
-        part: <Self::Split as Split>::Part,
-    ) -> Result<Offers, ElementError>;
-
-    /// A frame.
-    ///
-    /// # Errors
-    /// Why it cannot go on.
-    fn frame(
-        &mut self,
-        seen: &Seen<'_, <Self::Split as Split>::Info>,
-    ) -> Result<Deal, ElementError>;
-
-    /// Bytes that a frame takes in a buffer.
-    fn size(&self, frame: &Frame) -> usize {
-        frame.range.len()
-    }
-
-    /// Writes a frame, of so many bytes.
-    ///
-    /// # Errors
-    /// Why it cannot be.
-    fn fill(&self, frame: &Frame, payload: &[u8], to: &mut [u8]) -> Result<(), ElementError> {
-        let payload = payload.get(frame.range.clone()).unwrap_or_default();
-        if to.len() == payload.len() {
-            to.copy_from_slice(payload);
-        }
-        Ok(())
-    }
-
-    /// The times of the block that a frame begins in, if it had any.
-    fn stamp(&mut self, frame: &mut Frame, stamp: Option<Stamp>) {
-        let _ = (frame, stamp);
-    }
-
-    /// Why it cannot be cut further.
-    fn failed(&self, error: <Self::Split as Split>::Error) -> ElementError;
-
-    /// The stream is over, `bytes` after its start.
-    ///
-    /// # Errors
-    /// What is missing.
-    fn end(&mut self, process: &mut Process<'_>, bytes: u64) -> Result<(), ElementError> {
-        let _ = (process, bytes);
-        Ok(())
-    }
-
-    /// Bytes were discarded on the way; `at` is where the next one stands, if that is known, else the next
-    /// number is as good as any.
-    ///
-    /// # Errors
-    /// Why it cannot go on.
-    fn resume(&mut self, at: Option<u64>, next: u64) -> Result<Start<Self::Split>, &'static str>;
-
-    /// See [`Work::plan_seek`]; `bytes` is what it pulls.
-    ///
-    /// # Errors
-    /// Why it cannot.
-    fn plan_seek(
-        &self,
-        seek: &Seek,
-        bytes: Option<&Arc<dyn Bytes>>,
-    ) -> Result<Seeking, ElementError>;
-
-    /// Goes there; where its bytes go on, if elsewhere.
-    fn seek(&mut self, seek: &Seek, bytes: Option<&Arc<dyn Bytes>>) -> Option<Start<Self::Split>>;
-
-    /// See [`Work::position`].
-    fn position(&self) -> Option<(i64, TimeBase)>;
-
-    /// How long the stream is, as far as that is known.
-    fn duration(&self, bytes: Option<&Arc<dyn Bytes>>) -> Option<(i64, TimeBase)> {
-        let _ = bytes;
-        None
-    }
-
-    /// Whether it can go elsewhere, where it pulls or does not; `None` leaves it to those upstream.
-    fn seeks(&self, pulls: bool) -> Option<bool>;
-
-    /// What can make a difference later.
-    fn state(&self, visitor: &mut dyn StateVisitor);
-}
+/// A piece of a parser's stream: of a frame, what becomes of it and where it is.
+type PieceOf<P> = Piece<
+    (Deal, Kept),
+    <<P as Parser>::Split as Split>::Part,
+    <<P as Parser>::Split as Split>::Error,
+>;
 
 /// Where a frame waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -382,7 +176,7 @@ impl<P: Parser> Parsing<P> {
             self.parser.stamp(&mut frame, stamp);
             frame.meta.len = self.parser.size(&frame);
             if let Some(caps) = frame.caps.take() {
-                self.offer(core::iter::once((frame.pad, caps)).collect());
+                self.offer(core::iter::once((frame.pad, *caps)).collect());
             }
             match (kept, granted) {
                 (Kept::Aside, Some(granted)) if process.room(frame.pad) > 0 => {
@@ -403,15 +197,11 @@ impl<P: Parser> Parsing<P> {
     }
 
     /// The next piece; a frame is in `granted`, or in memory of its own.
-    #[allow(clippy::type_complexity, reason = "a piece of this parser")]
     fn cut(
         &mut self,
         process: &mut Process<'_>,
         mut granted: Option<&mut Granted>,
-    ) -> Result<
-        Piece<(Deal, Kept), <P::Split as Split>::Part, <P::Split as Split>::Error>,
-        ElementError,
-    > {
+    ) -> Result<PieceOf<P>, ElementError> {
         let Parsing {
             parser,
             cutting,
@@ -426,7 +216,7 @@ impl<P: Parser> Parsing<P> {
             };
             let size = parser.size(frame);
             let has = |caps: &Structure| has(agreed.get(frame.pad).and_then(Option::as_ref), caps);
-            let as_agreed = frame.caps.as_ref().is_none_or(has);
+            let as_agreed = frame.caps.as_deref().is_none_or(has);
             if let (Some(granted), true) = (granted.as_deref_mut(), as_agreed) {
                 let to = granted.memory.as_mut_slice();
                 let most = to.len();
@@ -447,7 +237,7 @@ impl<P: Parser> Parsing<P> {
     fn follow(
         &mut self,
         process: &mut Process<'_>,
-        piece: Piece<(Deal, Kept), <P::Split as Split>::Part, <P::Split as Split>::Error>,
+        piece: PieceOf<P>,
     ) -> Result<bool, ElementError> {
         match piece {
             Piece::Wait => return Ok(false),
@@ -565,23 +355,6 @@ fn too_large_by(frame: &Frame, size: usize, most: usize) -> ElementError {
         limit: most as u64,
     };
     error.into()
-}
-
-/// Tells, or only counts, bytes of a stream that are no frame.
-pub(super) fn tell_bytes(process: &mut Process<'_>, reason: Reason, span: Span, tells: bool) {
-    let Span { offset, len } = span;
-    if !tells {
-        process.tally(reason, Deed::Dropped, 1);
-        return;
-    }
-    tracing::warn!("{reason}: {len} bytes at byte {offset} are passed over");
-    process.tell(Occurrence {
-        reason,
-        deed: Deed::Dropped,
-        index: offset,
-        value: i64::try_from(len).ok(),
-        time_base: TimeBase::default(),
-    });
 }
 
 impl<P: Parser> Work for Parsing<P> {

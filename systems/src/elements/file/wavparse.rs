@@ -10,7 +10,8 @@
 use super::audio_caps::{block_of, caps_of, sample_time, samples_of, template};
 use super::cutting::Seen;
 use super::heading::{Head, blocks, blocks_for, kept, number, open, pool_of, read_head};
-use super::parsing::{Deal, Frame, Offers, Parser, Parsing, Start};
+use super::parser::{Deal, Frame, Offers, Parser, Start};
+use super::parsing::Parsing;
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Proposal,
     Seeking, Work,
