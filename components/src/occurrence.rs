@@ -41,6 +41,12 @@ pub enum Reason {
     NotWanted,
     /// The element let it go, as its settings say.
     Settings,
+    /// The process that worked on it ended.
+    Crashed,
+    /// That process did not answer within the stated time.
+    Hung,
+    /// What that process answered is no answer.
+    Garbled,
 }
 
 /// What was done.
@@ -60,6 +66,8 @@ pub enum Deed {
     Gap,
     /// The element failed.
     Failed,
+    /// It was worked on once more.
+    Retried,
 }
 
 /// One occurrence.
@@ -85,11 +93,13 @@ crate::fault::names!(Reason:
     Discontinuity = "discontinuity", Late = "late", Leak = "leak", Closed = "closed",
     NotSelected = "not-selected", NotLinked = "not-linked", OutOfSegment = "out-of-segment",
     Rate = "rate", Flush = "flush", AfterEnd = "after-end", Removed = "removed",
-    NotWanted = "not-wanted", Settings = "settings",
+    NotWanted = "not-wanted", Settings = "settings", Crashed = "crashed", Hung = "hung",
+    Garbled = "garbled",
 );
 crate::fault::names!(Deed:
     Passed = "passed", Dropped = "dropped", Duplicated = "duplicated", Derived = "derived",
     Rebased = "rebased", Gap = "gap", Failed = "failed",
+    Retried = "retried",
 );
 
 /// How often what happened, in order of reason and deed.

@@ -5,6 +5,8 @@
 pub mod core;
 #[cfg(feature = "file")]
 pub mod file;
+#[cfg(all(feature = "remote", target_os = "linux"))]
+pub mod remote;
 #[cfg(feature = "video")]
 pub mod video;
 
@@ -19,6 +21,7 @@ pub const FEATURES: &[(&str, &str)] = &[
     ("filesink", "file"),
     ("filesrc", "file"),
     ("overlay", "video"),
+    ("remote", "remote"),
     ("videoconvert", "video"),
     ("videoscale", "video"),
     ("videotestsrc", "video"),
@@ -34,6 +37,8 @@ pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     core::register(registry)?;
     #[cfg(feature = "file")]
     file::register(registry)?;
+    #[cfg(all(feature = "remote", target_os = "linux"))]
+    remote::register(registry)?;
     #[cfg(feature = "video")]
     video::register(registry)?;
     Ok(())
