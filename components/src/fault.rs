@@ -72,6 +72,12 @@ pub enum Code {
     Late,
     /// Something that always holds does not.
     Invariant,
+    /// The process that did the work ended.
+    Crashed,
+    /// It did not answer within the stated time.
+    Hung,
+    /// What came from it is no answer.
+    Garbled,
 }
 
 /// Stable names of a plain enumeration.
@@ -113,7 +119,8 @@ names!(Code:
     Damaged = "damaged", Unsupported = "unsupported", NoTimestamp = "no-timestamp", BadTimestamp = "bad-timestamp",
     NotNegotiated = "not-negotiated", Refused = "refused", NotLinked = "not-linked",
     Loop = "loop", Stalled = "stalled", Fewer = "fewer", NotReturned = "not-returned",
-    Late = "late", Invariant = "invariant",
+    Late = "late", Invariant = "invariant", Crashed = "crashed", Hung = "hung",
+    Garbled = "garbled",
 );
 
 /// An element's failure. The detail says the rest, and is rendered where the failure is shown.

@@ -45,6 +45,12 @@ pub enum Reason {
     Junk,
     /// A frame has no end: another begins in it.
     Unfinished,
+    /// The process that worked on it ended.
+    Crashed,
+    /// That process did not answer within the stated time.
+    Hung,
+    /// What that process answered is no answer.
+    Garbled,
 }
 
 /// What was done.
@@ -64,6 +70,8 @@ pub enum Deed {
     Gap,
     /// The element failed.
     Failed,
+    /// It was worked on once more.
+    Retried,
 }
 
 /// One occurrence.
@@ -92,10 +100,12 @@ crate::fault::names!(Reason:
     NotSelected = "not-selected", NotLinked = "not-linked", OutOfSegment = "out-of-segment",
     Rate = "rate", Flush = "flush", AfterEnd = "after-end", Removed = "removed",
     NotWanted = "not-wanted", Settings = "settings", Junk = "junk", Unfinished = "unfinished",
+    Crashed = "crashed", Hung = "hung", Garbled = "garbled",
 );
 crate::fault::names!(Deed:
     Passed = "passed", Dropped = "dropped", Duplicated = "duplicated", Derived = "derived",
     Rebased = "rebased", Gap = "gap", Failed = "failed",
+    Retried = "retried",
 );
 
 /// How often what happened, in order of reason and deed.

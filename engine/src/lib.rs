@@ -2,6 +2,8 @@
 
 pub mod conform;
 pub mod launch;
+#[cfg(all(feature = "remote", target_os = "linux"))]
+pub mod remote;
 
 mod app;
 mod build;

@@ -1,1 +1,4 @@
 //! Tests across the crates of tickpipe; see the files in `tests/`.
+
+#[cfg(all(feature = "remote", target_os = "linux"))]
+pub mod faulty;

@@ -36,6 +36,11 @@ use std::process::ExitCode;
 
 /// Runs the program on the process's arguments and streams.
 pub fn main() -> ExitCode {
+    #[cfg(all(feature = "remote", target_os = "linux"))]
+    if tickpipe::remote::is_child() {
+        let code = tickpipe::remote::serve(|_| Ok(()));
+        return ExitCode::from(u8::try_from(code).unwrap_or(failure::USAGE));
+    }
     panics::install();
     let mut console = Console::process();
     let code = catch_unwind(AssertUnwindSafe(|| run(std::env::args_os(), &mut console)));

@@ -2,8 +2,8 @@
 
 use super::property::Property;
 use super::{
-    Buffers, ClassRef, Element, PadAt, PadCapsOf, PadTemplate, PoolBounds, Proposal, Transformed,
-    Waits, Work,
+    Buffers, ClassRef, Element, PadAt, PadCapsOf, PadTemplate, PoolBounds, Proposal, Registry,
+    Transformed, Waits, Work,
 };
 use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::world::{EntityRef, EntityWorldMut};
@@ -165,6 +165,7 @@ type Answer<T> = Result<T, ElementError>;
 type Opened = Option<Answer<Box<dyn Work>>>;
 
 /// A registered element class.
+#[derive(Clone)]
 pub struct ElementClass {
     /// Its name.
     pub name: &'static str,
@@ -212,6 +213,7 @@ pub struct ElementClass {
     /// Properties that can be set in READY only.
     pub ready_only: &'static [&'static str],
     open: fn(EntityRef<'_>) -> Opened,
+    settle: Option<fn(&mut EntityWorldMut<'_>) -> Option<CapsTerms>>,
 }
 
 impl core::fmt::Debug for ElementClass {
@@ -326,6 +328,10 @@ impl ElementClass {
             live: |entity| entity.get::<T>().and_then(Element::live),
             ready_only: T::READY_ONLY,
             open: |entity| entity.get::<T>().map(Element::open),
+            settle: T::SETTLES.then_some(|entity| {
+                let registry = entity.world().get_resource::<Registry>().cloned();
+                entity.get_mut::<T>()?.settle(&registry?)
+            }),
         }
     }
 
@@ -387,6 +393,13 @@ impl ElementClass {
     /// Sets what was checked by this class.
     pub fn apply(&self, entity: &mut EntityWorldMut<'_>, setting: Setting) {
         (self.set)(entity, setting.index, *setting.value);
+        if let Some(terms) = self.settle.and_then(|settle| settle(entity)) {
+            let class = ElementClass {
+                terms,
+                ..self.clone()
+            };
+            entity.insert(ClassRef(Arc::new(class)));
+        }
     }
 
     /// What sets the property of `setting` back to what it is now.

@@ -72,6 +72,16 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     /// Writable properties that GStreamer has on an element of this name, and that are accepted
     /// here with a warning and do nothing.
     const IGNORED: &'static [&'static str] = &[];
+    /// How caps cross it depends on its settings: see [`Element::settle`].
+    const SETTLES: bool = false;
+
+    /// Called after a property was set, of an element with [`Element::SETTLES`]: it may look for
+    /// other classes. What it answers holds for this one element in place of its class's terms; pads
+    /// are as many, in the same order, and have the same names.
+    fn settle(&mut self, registry: &Registry) -> Option<CapsTerms> {
+        let _ = registry;
+        None
+    }
 
     /// Its pads: sinks first, then sources.
     fn pads() -> Vec<PadTemplate>;

@@ -83,6 +83,11 @@ impl<'a> Process<'a> {
         }
     }
 
+    /// All that it is made of: for a work that runs elsewhere.
+    pub(crate) fn parts(&mut self) -> (&mut Lane, &BufferTable, Now, &Offers) {
+        (self.lane, self.buffers, self.now, self.beside.offers)
+    }
+
     /// How many sink pads are linked.
     pub fn inputs(&self) -> usize {
         self.lane.inputs.len()

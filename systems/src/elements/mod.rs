@@ -5,6 +5,8 @@
 pub mod core;
 #[cfg(feature = "file")]
 pub mod file;
+#[cfg(all(feature = "remote", target_os = "linux"))]
+pub mod remote;
 #[cfg(feature = "video")]
 pub mod video;
 
@@ -22,6 +24,7 @@ pub const FEATURES: &[(&str, &str)] = &[
     ("ivfparse", "file"),
     ("jpegparse", "file"),
     ("overlay", "video"),
+    ("remote", "remote"),
     ("videoconvert", "video"),
     ("videoscale", "video"),
     ("videotestsrc", "video"),
@@ -38,6 +41,8 @@ pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     core::register(registry)?;
     #[cfg(feature = "file")]
     file::register(registry)?;
+    #[cfg(all(feature = "remote", target_os = "linux"))]
+    remote::register(registry)?;
     #[cfg(feature = "video")]
     video::register(registry)?;
     Ok(())

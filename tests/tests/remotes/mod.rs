@@ -1,0 +1,194 @@
+//! Runs of graphs with an element `remote`, for tests of it: frames, digests of every tick, the fault.
+#![allow(dead_code, reason = "each test uses its own part")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use tickpipe::components::fabric::PipelineFabric;
+use tickpipe::{Engine, EngineOptions, Report, RunOptions};
+use tickpipe_tests::faulty::Faulty;
+
+/// The program that is the child.
+pub const CHILD: &str = env!("CARGO_BIN_EXE_remote_child");
+
+/// A run and what is known of it.
+pub struct Run {
+    /// Its report.
+    pub report: Report,
+    /// The digests of its ticks.
+    pub ticks: Vec<u64>,
+    /// The first sentence about a failure, with its domain and code; of a run on one thread.
+    pub fault: Option<String>,
+}
+
+impl Run {
+    /// Times and hashes of what the sink `out` took.
+    pub fn frames(&self) -> Vec<(Option<i64>, String)> {
+        let sinks = self.report.sinks.iter().filter(|s| s.name == "out");
+        sinks
+            .flat_map(|s| s.frames.iter().map(|f| (f.pts, f.hash.clone())))
+            .collect()
+    }
+
+    /// What happened to buffers, in order of the elements.
+    pub fn occurrences(&self) -> Vec<(String, String, u64)> {
+        let all = self.report.elements.iter().flat_map(|e| &e.occurrences);
+        all.map(|t| (t.reason.to_string(), t.deed.to_string(), t.count))
+            .collect()
+    }
+
+    /// The same of the elements of a kind.
+    pub fn tally(&self, kind: &str) -> Vec<(String, String, u64)> {
+        let of = self
+            .report
+            .elements
+            .iter()
+            .filter(|e| e.name.starts_with(kind));
+        of.flat_map(|e| &e.occurrences)
+            .map(|t| (t.reason.to_string(), t.deed.to_string(), t.count))
+            .collect()
+    }
+
+    /// The warnings on the bus.
+    pub fn warnings(&self) -> Vec<String> {
+        let all = self.report.messages.iter();
+        let json = all.map(|m| serde_json::to_value(m).expect("a message"));
+        json.filter(|m| m["kind"] == "warning")
+            .map(|m| {
+                let text = |name: &str| m[name].as_str().unwrap_or_default().to_owned();
+                format!("{}/{}", text("domain"), text("code"))
+            })
+            .collect()
+    }
+}
+
+/// Rows of a tally.
+pub fn told(rows: &[(&str, &str, u64)]) -> Vec<(String, String, u64)> {
+    let row = |r: &(&str, &str, u64)| (r.0.to_owned(), r.1.to_owned(), r.2);
+    rows.iter().map(row).collect()
+}
+
+/// The text of a `remote` with the tests' own child.
+pub fn remote(transform: &str, settings: &str) -> String {
+    format!("remote program={CHILD} transform=\"{transform}\" {settings}")
+}
+
+/// A folder of a test's own.
+pub fn scratch(name: &str) -> PathBuf {
+    let folder =
+        std::env::temp_dir().join(format!("tickpipe-remote-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+struct Digests(Vec<u64>);
+
+impl tickpipe::Observer for Digests {
+    fn tick(&mut self, pipeline: &PipelineFabric) {
+        self.0.push(pipeline.digest);
+    }
+}
+
+/// Keeps sentences about failures.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<String>>>);
+
+#[derive(Default)]
+struct Sentence {
+    message: String,
+    domain: String,
+    code: String,
+}
+
+impl tracing::field::Visit for Sentence {
+    fn record_str(&mut self, field: &tracing::field::Field, value: &str) {
+        match field.name() {
+            "domain" => value.clone_into(&mut self.domain),
+            "code" => value.clone_into(&mut self.code),
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+}
+
+impl tracing::Subscriber for Told {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() == tracing::Level::ERROR
+    }
+
+    fn new_span(&self, _span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &tracing::span::Id, _values: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &tracing::span::Id, _follows: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut s = Sentence::default();
+        event.record(&mut s);
+        let text = format!("{} ({}/{})", s.message, s.domain, s.code);
+        self.0.lock().expect("nobody panics").push(text);
+    }
+
+    fn enter(&self, _span: &tracing::span::Id) {}
+
+    fn exit(&self, _span: &tracing::span::Id) {}
+}
+
+/// An engine with the element `faulty`, that checks what always holds.
+pub fn engine(threads: usize) -> Engine {
+    let mut engine = Engine::with_options(EngineOptions {
+        threads,
+        check: Some(true),
+        ..EngineOptions::default()
+    })
+    .expect("an engine");
+    engine.register::<Faulty>().expect("no name is taken");
+    engine
+}
+
+/// Runs a line on one thread.
+pub fn run(text: &str) -> Run {
+    run_on(text, 1)
+}
+
+/// Runs a line.
+pub fn run_on(text: &str, threads: usize) -> Run {
+    let mut engine = engine(threads);
+    let built = engine.launch("main", text);
+    let (pipeline, _) = built.map_err(|e| e.render(text)).expect("a graph");
+    let mut digests = Digests(Vec::new());
+    let options = RunOptions {
+        digests: true,
+        record: true,
+        max_ticks: Some(20_000),
+        ..RunOptions::default()
+    };
+    let told = Told::default();
+    let dispatch = tracing::Dispatch::new(told.clone());
+    let report = tracing::dispatcher::with_default(&dispatch, || {
+        engine.run(pipeline, &options, &mut digests)
+    });
+    assert_eq!(report.invariant, None, "{text}");
+    assert!(report.pools.iter().all(|p| p.out == 0), "{text}");
+    let fault = told.0.lock().expect("nobody panics").first().cloned();
+    Run {
+        fault,
+        report,
+        ticks: digests.0,
+    }
+}
+
+/// The digests of a run in which a child's element has counted frames.
+pub fn digest_of_element(count: u32) -> Vec<u64> {
+    run(&format!(
+        "videotestsrc num-buffers={count} ! video/x-raw,format=GRAY8,width=4,height=4 ! {} ! fakesink name=out",
+        remote("faulty", "")
+    ))
+    .ticks
+}
