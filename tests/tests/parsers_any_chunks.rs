@@ -224,6 +224,21 @@ fn run_by(case: &Case, by: &By, path: &str) -> Came {
     came(&report, case)
 }
 
+/// The same with the parser in a child process, or with one that passes on behind each leg.
+#[cfg(feature = "remote")]
+fn far(case: &Case) -> Case {
+    let child = env!("CARGO_BIN_EXE_remote_child");
+    let remote = |what: &str| format!("remote program={child} transform=\"{what}\"");
+    let mut far = case.clone();
+    far.tail = match case.tail.strip_suffix(&format!(" ! {ONE}")) {
+        Some(parser) => format!("{} ! {ONE}", remote(parser)),
+        None => case
+            .tail
+            .replace("! fakesink", &format!("! {} ! fakesink", remote("identity"))),
+    };
+    far
+}
+
 /// Changes of a file.
 #[derive(Clone, Debug)]
 enum Edit {
@@ -316,6 +331,32 @@ proptest! {
             let want = first.get_or_insert_with(|| got.clone());
             prop_assert_eq!(&got.2, &want.2, "{:?}", by);
             prop_assert_eq!(&got.0, &want.0, "{:?}", by);
+        }
+    }
+}
+
+#[cfg(feature = "remote")]
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_a_child_process_it_is_the_same(
+        case in case(),
+        edits in prop::option::of(edits()),
+        size in any::<At>(),
+        seed in any::<u32>(),
+    ) {
+        let file = match &edits {
+            None => case.bytes.clone(),
+            Some(edits) => edited(case.bytes.clone(), edits),
+        };
+        let path = write(&format!("far.{}", case.name), &file);
+        let far = far(&case);
+        for by in [By::Pull, By::Shuffled(seed), By::Push(size.index(file.len().max(1)) + 1)] {
+            let near = came(&run(&format!("{} ! {}", by.source(&path), case.tail)), &case);
+            let got = came(&run(&format!("{} ! {}", by.source(&path), far.tail)), &far);
+            prop_assert_eq!(&got.2, &near.2, "{:?} {}", by, far.tail);
+            prop_assert_eq!(&got.0, &near.0, "{:?} {}", by, far.tail);
         }
     }
 }

@@ -191,14 +191,14 @@ fn what_cannot_run_elsewhere_is_refused_with_the_reason() {
 fn a_refusal_comes_back_with_its_domain_code_and_text() {
     let got = run(&frames(5, "faulty deed=error from=2 to=3", ""));
     assert_eq!(got.report.verdict, Verdict::Failed);
-    let fault = got.fault.expect("a fault");
+    let fault = got.fault.clone().expect("a fault");
     assert_eq!(
         fault,
         "it fails at frame 2, as it was told (stream/damaged)"
     );
     assert_eq!(got.frames().len(), 2);
     let got = run(&frames(5, "faulty deed=refuse", ""));
-    let fault = got.fault.expect("a fault");
+    let fault = got.fault.clone().expect("a fault");
     assert_eq!(fault, "it fails at frame 0, as it was told (resource/open)");
     // A panic is caught there as it is here.
     let got = run(&frames(
@@ -206,7 +206,7 @@ fn a_refusal_comes_back_with_its_domain_code_and_text() {
         "faulty deed=panic from=1 to=2",
         "restart=always",
     ));
-    let fault = got.fault.expect("a fault");
+    let fault = got.fault.clone().expect("a fault");
     assert_eq!(
         fault,
         "the element panicked: it panics at frame 1, as it was told (core/panic)"
@@ -239,7 +239,7 @@ fn a_crash_at_every_frame_is_told_with_the_exit_status() {
             "what came before is there"
         );
         let got = run(&frames(6, &deed("abort"), ""));
-        let fault = got.fault.expect("a fault");
+        let fault = got.fault.clone().expect("a fault");
         assert!(fault.contains("ended with signal 6"), "{fault}");
         assert_eq!(got.frames(), whole[..at as usize]);
 
@@ -297,7 +297,7 @@ fn a_hang_ends_at_the_time_limit() {
         let transform = format!("faulty deed={deed} from=2 to=3");
         let got = run(&frames(5, &transform, "time-limit=300000000"));
         assert_eq!(got.report.verdict, Verdict::Failed);
-        let fault = got.fault.expect("a fault");
+        let fault = got.fault.clone().expect("a fault");
         assert_eq!(
             fault,
             "faulty: the child process did not answer within 300000000 ns, the time limit, and was killed (resource/hung)"
@@ -317,7 +317,7 @@ fn a_hang_ends_at_the_time_limit() {
 fn one_that_takes_all_memory_has_a_limit() {
     let deed = "faulty deed=memory from=1 to=2";
     let got = run(&frames(4, deed, "max-memory=400000000"));
-    let fault = got.fault.expect("a fault");
+    let fault = got.fault.clone().expect("a fault");
     assert!(fault.contains("ended with signal 6"), "{fault}");
     assert!(fault.contains("memory allocation of"), "{fault}");
     let got = run(&frames(4, deed, "max-memory=400000000 restart=on-failure"));
@@ -327,7 +327,7 @@ fn one_that_takes_all_memory_has_a_limit() {
 #[test]
 fn one_that_talks_without_end_blocks_nobody_and_its_last_words_are_kept() {
     let got = run(&frames(4, "faulty deed=talk from=1 to=2", ""));
-    let fault = got.fault.expect("a fault");
+    let fault = got.fault.clone().expect("a fault");
     assert!(fault.contains("exit status 9"), "{fault}");
     assert!(fault.contains("line 19999 of many"), "{fault}");
     assert!(fault.len() < 1000, "{}", fault.len());

@@ -255,7 +255,7 @@ pub fn apply(
     let announced = match &outcome.announced {
         Some((pad, text)) => {
             let caps = text.parse::<Caps>();
-            Some((*pad, caps.map_err(|e| Fault::garbled(e))?))
+            Some((*pad, caps.map_err(Fault::garbled)?))
         }
         None => None,
     };
