@@ -16,7 +16,7 @@ use tickpipe_components::readiness::Readiness;
 use tickpipe_components::state::State;
 use tickpipe_systems::Works;
 use tickpipe_systems::command::{Action, Actions};
-use tickpipe_systems::outside::{Awaited, SharedWaker};
+use tickpipe_systems::outside::{Awaited, SharedWaker, Taken};
 use tickpipe_systems::state::is_prerolled;
 
 /// How [`Engine::run`] runs.
@@ -529,6 +529,18 @@ impl Engine {
         let lanes = self.fabric(pipeline).map_or(&[][..], |p| &p.lanes);
         let sinks = lanes.iter().filter(|l| l.is_sink());
         sinks.map(|l| l.buffers_in()).sum()
+    }
+
+    /// What a pipeline's elements took of their work outside the tick with the clock `wall`, in order, where
+    /// the run is recorded ([`Engine::observe`]): by element, the tick and the item's number.
+    pub fn taken_outside(&self, pipeline: PipelineHandle) -> Vec<(String, Vec<Taken>)> {
+        let works = self.world.resource::<Works>();
+        let slots = works.pipelines.get(pipeline.id.index()).map(|w| &w.slots);
+        let slots = slots.into_iter().flatten();
+        let outside = slots.filter_map(|s| Some((s.name.to_string(), s.outside.as_ref()?)));
+        outside
+            .map(|(name, o)| (name, o.taken().to_vec()))
+            .collect()
     }
 
     /// The clock's time of a started pipeline, in nanoseconds.

@@ -232,9 +232,10 @@ fn far(case: &Case) -> Case {
     let mut far = case.clone();
     far.tail = match case.tail.strip_suffix(&format!(" ! {ONE}")) {
         Some(parser) => format!("{} ! {ONE}", remote(parser)),
-        None => case
-            .tail
-            .replace("! fakesink", &format!("! {} ! fakesink", remote("identity"))),
+        None => case.tail.replace(
+            "! fakesink",
+            &format!("! {} ! fakesink", remote("identity")),
+        ),
     };
     far
 }

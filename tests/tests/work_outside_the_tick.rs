@@ -304,6 +304,26 @@ fn in_real_time_the_rest_goes_on_and_nobody_spins() {
     assert_eq!(meanwhile.fast, Some(200));
 }
 
+/// The order in which results were taken is what a run took from outside: it is kept.
+#[test]
+fn in_real_time_what_was_taken_is_kept_in_order() {
+    let mut engine = engine(1, &[("workers", 3)]);
+    let text = "fakesrc num-buffers=9 ! work name=w time=2ms outside=3 ! fakesink";
+    let (p, _) = engine.launch("main", text).expect("a graph");
+    engine.set_clock(p, ClockMode::Wall);
+    engine.observe(p, false, true);
+    engine.set_state(p, State::Playing);
+    engine.wait(p, tickpipe::MessageMask::EOS).expect("it ends");
+    let taken = engine.taken_outside(p);
+    assert_eq!(taken.len(), 1);
+    let (name, taken) = &taken[0];
+    assert_eq!(name, "w");
+    assert!(taken.is_sorted_by_key(|t| t.tick), "{taken:?}");
+    let mut tickets: Vec<u64> = taken.iter().map(|t| t.ticket).collect();
+    tickets.sort_unstable();
+    assert_eq!(tickets, (0..9).collect::<Vec<_>>());
+}
+
 #[test]
 fn an_item_that_panics_fails_its_element_and_no_other_pipeline() {
     let text = format!("{SOURCE} ! backwards out=3 panics=5 name=b ! fakesink");

@@ -232,3 +232,24 @@ pub(super) const BUFFER_FLAGS: &[Value] = &[
     (0x8000, "sync-after"),
     (0x10000, "non-droppable"),
 ];
+
+pub(super) const FORMAT: &[Choice] = &[
+    (0, "undefined", "GST_FORMAT_UNDEFINED"),
+    (1, "default", "GST_FORMAT_DEFAULT"),
+    (2, "bytes", "GST_FORMAT_BYTES"),
+    (3, "time", "GST_FORMAT_TIME"),
+    (4, "buffers", "GST_FORMAT_BUFFERS"),
+    (5, "percent", "GST_FORMAT_PERCENT"),
+];
+
+pub(super) const APP_LEAKY_TYPE: &[Choice] = &[
+    (0, "none", "GST_APP_LEAKY_TYPE_NONE"),
+    (1, "upstream", "GST_APP_LEAKY_TYPE_UPSTREAM"),
+    (2, "downstream", "GST_APP_LEAKY_TYPE_DOWNSTREAM"),
+];
+
+pub(super) const APP_STREAM_TYPE: &[Choice] = &[
+    (0, "stream", "GST_APP_STREAM_TYPE_STREAM"),
+    (1, "seekable", "GST_APP_STREAM_TYPE_SEEKABLE"),
+    (2, "random-access", "GST_APP_STREAM_TYPE_RANDOM_ACCESS"),
+];

@@ -393,6 +393,34 @@ const VIDEOTESTSRC: &[Fact] = &[
     truth("flip", false),
 ];
 
+const APPSRC: &[Fact] = &[
+    truth("block", false),
+    caps("caps"),
+    uint64("duration", u64::MAX as i128),
+    truth("emit-signals", true),
+    choice("format", "bytes", FORMAT),
+    truth("handle-segment-change", false),
+    truth("is-live", false),
+    choice("leaky-type", "none", APP_LEAKY_TYPE),
+    uint64("max-buffers", 0),
+    uint64("max-bytes", 200_000),
+    int64("max-latency", -1).within(-1, i64::MAX as i128),
+    uint64("max-time", 0),
+    int64("min-latency", -1).within(-1, i64::MAX as i128),
+    uint("min-percent", 0).within(0, 100),
+    int64("size", -1).within(-1, i64::MAX as i128),
+    choice("stream-type", "stream", APP_STREAM_TYPE),
+];
+
+const APPSINK: &[Fact] = &[
+    truth("buffer-list", false),
+    caps("caps"),
+    truth("drop", false),
+    truth("emit-signals", false),
+    uint("max-buffers", 0),
+    truth("wait-on-eos", true),
+];
+
 const Y4MENC: &[Fact] = &[uint64("min-force-key-unit-interval", 0)];
 
 /// `GstBaseParse`.
@@ -402,6 +430,14 @@ const WAVPARSE: &[Fact] = &[truth("ignore-length", false)];
 
 /// All factories, by name.
 pub(super) const FACTORIES: &[FactoryFacts] = &[
+    FactoryFacts {
+        name: "appsink",
+        facts: &[BASE_SINK, APPSINK],
+    },
+    FactoryFacts {
+        name: "appsrc",
+        facts: &[BASE_SRC, APPSRC],
+    },
     FactoryFacts {
         name: "avidemux",
         facts: &[],

@@ -42,7 +42,10 @@ impl Default for AppSinkElement {
             drop: false,
             hold: 1,
             copy_when_below: 0,
-            terms: SinkTerms::default(),
+            terms: SinkTerms {
+                sync: true,
+                ..SinkTerms::default()
+            },
             queue: Arc::default(),
         }
     }
@@ -102,9 +105,9 @@ impl Element for AppSinkElement {
                 },
             ),
             crate::field!(
-                Int(0, 65_536),
+                Int(0, u32::MAX as i64),
                 "max-buffers",
-                "Frames that wait for the application at most; 0 is 16",
+                "Frames that wait for the application at most; 0 is 16, more than 65536 is 65536",
                 max_buffers
             ),
             crate::field!(
@@ -150,7 +153,7 @@ impl Element for AppSinkElement {
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         self.queue.start(match self.max_buffers {
             0 => 16,
-            most => most as usize,
+            most => (most as usize).min(65_536),
         });
         Ok(Box::new(Giving {
             queue: Arc::clone(&self.queue),

@@ -24,12 +24,15 @@ use tickpipe_components::video::{Frame, FrameMut, Layout, VideoInfo};
 /// Bytes of a buffer unless caps or settings say otherwise.
 const BLOCK: u32 = 4096;
 
+/// Buffers that wait at most, whatever is set.
+const MOST: usize = 65_536;
+
 /// Settings of `appsrc`.
 #[derive(Component, Clone, Debug)]
 pub struct AppSrcElement {
     caps: Caps,
-    max_buffers: u32,
-    max_bytes: u32,
+    max_buffers: u64,
+    max_bytes: u64,
     alloc_buffers: u32,
     blocksize: u32,
     block: bool,
@@ -151,13 +154,13 @@ impl Element for AppSrcElement {
                 },
             ),
             crate::field!(
-                Int(0, 65_536),
+                Int(0, i64::MAX),
                 "max-buffers",
-                "Buffers that wait at most; 0 is 65536",
+                "Buffers that wait at most; 0, and more, is 65536",
                 max_buffers
             ),
             crate::field!(
-                Int(0, u32::MAX as i64),
+                Int(0, i64::MAX),
                 "max-bytes",
                 "Bytes that wait at most, one buffer in any case; 0 for no limit",
                 max_bytes
@@ -223,10 +226,10 @@ impl Element for AppSrcElement {
         }
         self.queue.start(Bounds {
             buffers: match self.max_buffers {
-                0 => 65_536,
-                most => most as usize,
+                0 => MOST,
+                most => usize::try_from(most).unwrap_or(MOST).min(MOST),
             },
-            bytes: self.max_bytes as usize,
+            bytes: usize::try_from(self.max_bytes).unwrap_or_default(),
             alloc: self.alloc_buffers,
             blocks: self.block,
         });
