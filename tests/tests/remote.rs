@@ -29,8 +29,10 @@ fn same(before: &str, transform: &str, after: &str) {
     assert!(!here.frames().is_empty(), "{text}");
     assert_eq!(here.frames(), there.frames(), "{text}");
     assert_eq!(here.occurrences(), there.occurrences(), "{text}");
-    assert_eq!(here.ticks.len(), there.ticks.len(), "{text}");
-    assert_eq!(here.ticks, there.ticks, "{text}: a digest differs");
+    assert_eq!(here.states.len(), there.states.len(), "{text}");
+    for (tick, (here, there)) in here.states.iter().zip(&there.states).enumerate() {
+        assert_eq!(here, there, "{text}: tick {tick}");
+    }
 }
 
 #[test]
@@ -71,11 +73,6 @@ fn transforms_of_every_kind_are_the_same_at_every_tick() {
         ("I420", "identity eos-after=4", "fakesink name=out"),
         (
             "I420",
-            "identity eos-after=0 error-after=9",
-            "capssink name=out",
-        ),
-        (
-            "I420",
             "videorate",
             "video/x-raw,framerate=50/1 ! fakesink name=out",
         ),
@@ -100,9 +97,6 @@ fn transforms_of_every_kind_are_the_same_at_every_tick() {
             "fakesink name=out",
         ),
     ] {
-        if transform.starts_with("identity eos-after=0") {
-            continue;
-        }
         same(&raw(format), transform, after);
     }
 }
@@ -165,7 +159,7 @@ fn what_cannot_run_elsewhere_is_refused_with_the_reason() {
         ("videotestsrc", "it is a source"),
         ("fakesink", "it is a sink"),
         ("overlay", "synchronises several inputs"),
-        ("tee", "more than one pad"),
+        ("tee", "pads are made on request"),
         ("queue", "it is a queue"),
         ("remote", "it is one that runs another"),
         ("work outside=2", "outside the tick"),
@@ -182,7 +176,7 @@ fn what_cannot_run_elsewhere_is_refused_with_the_reason() {
         );
         let got = run(&line);
         assert_eq!(got.report.verdict, Verdict::Failed, "{transform}");
-        let fault = got.fault.unwrap_or_default();
+        let fault = got.fault.clone().unwrap_or_default();
         assert!(fault.contains(why), "{transform}: {fault}");
     }
 }
@@ -275,8 +269,15 @@ fn restarts_have_a_limit() {
     let deed = "faulty deed=exit from=1 to=9";
     let got = run(&frames(9, deed, "restart=on-failure max-restarts=2"));
     assert_eq!(got.report.verdict, Verdict::Failed);
-    assert!(got.fault.is_some_and(|f| f.contains("exit status 7")));
-    assert_eq!(got.tally("remote"), told(&[("crashed", "dropped", 2)]));
+    assert!(
+        got.fault
+            .as_ref()
+            .is_some_and(|f| f.contains("exit status 7"))
+    );
+    // What stood before it when it failed is not wanted any more.
+    let rows = got.tally("remote").into_iter();
+    let crashed: Vec<_> = rows.filter(|row| row.0 == "crashed").collect();
+    assert_eq!(crashed, told(&[("crashed", "dropped", 2)]));
     let got = run(&frames(9, deed, "restart=on-failure max-restarts=8"));
     assert_eq!(got.report.verdict, Verdict::Done, "{:?}", got.fault);
     assert_eq!(got.frames().len(), 1);
@@ -288,7 +289,11 @@ fn restarts_have_a_limit() {
         "restart=always",
     ));
     assert_eq!(got.report.verdict, Verdict::Failed);
-    assert!(got.fault.is_some_and(|f| f.contains("exit status 7")));
+    assert!(
+        got.fault
+            .as_ref()
+            .is_some_and(|f| f.contains("exit status 7"))
+    );
 }
 
 #[test]
@@ -356,7 +361,7 @@ fn programs_that_are_no_children() {
         );
         let got = run(&line);
         assert_eq!(got.report.verdict, Verdict::Failed, "{name}");
-        let fault = got.fault.unwrap_or_default();
+        let fault = got.fault.clone().unwrap_or_default();
         assert!(fault.contains(why), "{name}: {fault}");
     }
     for (program, why) in [
@@ -387,7 +392,7 @@ proptest! {
     fn any_size_and_format_gives_the_same_bytes_there_and_here(
         (w, h, to_w, to_h) in (1u32..70, 1u32..40, 1u32..70, 1u32..40),
         from in prop::sample::select(vec!["I420", "NV12", "RGBA", "GRAY8", "YUY2", "RGB"]),
-        to in prop::sample::select(vec!["I420", "NV12", "RGBA", "GRAY8", "BGRx"]),
+        to in prop::sample::select(vec!["I420", "NV12", "RGBA", "GRAY8", "BGRA"]),
         frames in 1u32..6,
         scale: bool,
     ) {

@@ -136,7 +136,11 @@ fn those_that_a_child_started() {
         return;
     }
     let got = run(&line(3, "faulty deed=orphan from=1 to=2", ""));
-    assert!(got.fault.is_some_and(|f| f.contains("exit status 8")));
+    assert!(
+        got.fault
+            .as_ref()
+            .is_some_and(|f| f.contains("exit status 8"))
+    );
     assert!(within_ten_seconds(|| !sleeping()));
 }
 

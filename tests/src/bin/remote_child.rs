@@ -82,8 +82,12 @@ fn host() {
         .expect("no name is taken");
     if let Some(text) = std::env::args().nth(2) {
         let (pipeline, _) = engine.launch("main", &text).expect("a graph");
-        let report = engine.run(pipeline, &RunOptions::default(), &mut ());
-        let taken = engine.taken(pipeline);
+        let options = RunOptions {
+            record: true,
+            ..RunOptions::default()
+        };
+        let report = engine.run(pipeline, &options, &mut ());
+        let taken: usize = report.sinks.iter().map(|s| s.frames.len()).sum();
         println!("{} {taken}", report.verdict.name());
         return;
     }

@@ -16,6 +16,8 @@ pub struct Run {
     pub report: Report,
     /// The digests of its ticks.
     pub ticks: Vec<u64>,
+    /// The state after each tick.
+    pub states: Vec<String>,
     /// The first sentence about a failure, with its domain and code; of a run on one thread.
     pub fault: Option<String>,
 }
@@ -80,12 +82,56 @@ pub fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-struct Digests(Vec<u64>);
+struct Digests {
+    digests: Vec<u64>,
+    states: Vec<String>,
+}
 
 impl tickpipe::Observer for Digests {
     fn tick(&mut self, pipeline: &PipelineFabric) {
-        self.0.push(pipeline.digest);
+        self.digests.push(pipeline.digest);
+        self.states.push(state_of(pipeline));
     }
+}
+
+/// What a digest covers, as text; but not which graph it is of, nor the elements' own state.
+fn state_of(p: &PipelineFabric) -> String {
+    use std::fmt::Write;
+    let mut text = format!("{} {} {:?}", p.tick, p.now, p.progress);
+    for l in &p.lanes {
+        let _ = write!(
+            text,
+            "\n{} {:?} {} {} {:?} {:?} {} {} {:?}",
+            l.element,
+            l.readiness,
+            l.done,
+            l.dropped,
+            l.room_for,
+            l.extras.kept,
+            l.again,
+            l.device,
+            l.extras.wake_at,
+        );
+        for i in &l.inputs {
+            let queued: Vec<_> = i.queue.iter().collect();
+            let _ = write!(text, " in {queued:?} {} {}", i.eos, i.taken);
+        }
+        for o in &l.outputs {
+            let _ = write!(text, " out {} {}", o.eos, o.emitted);
+        }
+    }
+    let b = &p.buffers;
+    for (n, meta) in b.meta.iter().enumerate().filter(|m| b.refs[m.0] > 0) {
+        let _ = write!(
+            text,
+            "\n{n} {} {meta:?} {:x} {:?}",
+            b.refs[n], b.payload[n], b.shows[n]
+        );
+    }
+    for pool in &b.pools {
+        let _ = write!(text, "\n{:?}", pool.free.words());
+    }
+    text
 }
 
 /// Keeps sentences about failures.
@@ -162,7 +208,10 @@ pub fn run_on(text: &str, threads: usize) -> Run {
     let mut engine = engine(threads);
     let built = engine.launch("main", text);
     let (pipeline, _) = built.map_err(|e| e.render(text)).expect("a graph");
-    let mut digests = Digests(Vec::new());
+    let mut digests = Digests {
+        digests: Vec::new(),
+        states: Vec::new(),
+    };
     let options = RunOptions {
         digests: true,
         record: true,
@@ -180,7 +229,8 @@ pub fn run_on(text: &str, threads: usize) -> Run {
     Run {
         fault,
         report,
-        ticks: digests.0,
+        ticks: digests.digests,
+        states: digests.states,
     }
 }
 
