@@ -2,11 +2,9 @@
 //! the property `program` names another. It touches the process's standard streams.
 //!
 //! ```no_run
-//! fn main() {
-//!     // First of all, before anything is printed or any argument is read.
-//!     if tickpipe::remote::is_child() {
-//!         std::process::exit(tickpipe::remote::serve(|_| Ok(())));
-//!     }
+//! // First of all in `main`, before anything is printed or any argument is read.
+//! if tickpipe::remote::is_child() {
+//!     std::process::exit(tickpipe::remote::serve(|_| Ok(())));
 //! }
 //! ```
 

@@ -233,15 +233,6 @@ pub(super) const BUFFER_FLAGS: &[Value] = &[
     (0x10000, "non-droppable"),
 ];
 
-pub(super) const FORMAT: &[Choice] = &[
-    (0, "undefined", "GST_FORMAT_UNDEFINED"),
-    (1, "default", "GST_FORMAT_DEFAULT"),
-    (2, "bytes", "GST_FORMAT_BYTES"),
-    (3, "time", "GST_FORMAT_TIME"),
-    (4, "buffers", "GST_FORMAT_BUFFERS"),
-    (5, "percent", "GST_FORMAT_PERCENT"),
-];
-
 pub(super) const APP_LEAKY_TYPE: &[Choice] = &[
     (0, "none", "GST_APP_LEAKY_TYPE_NONE"),
     (1, "upstream", "GST_APP_LEAKY_TYPE_UPSTREAM"),

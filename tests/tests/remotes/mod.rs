@@ -216,7 +216,6 @@ pub fn run_on(text: &str, threads: usize) -> Run {
         digests: true,
         record: true,
         max_ticks: Some(20_000),
-        ..RunOptions::default()
     };
     let told = Told::default();
     let dispatch = tracing::Dispatch::new(told.clone());

@@ -56,6 +56,7 @@ pub struct PadTexts {
 fields!(PadTexts { sinks, sources });
 
 /// What came.
+#[expect(clippy::large_enum_variant, reason = "one is made for each call")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Came {
     /// The end.
