@@ -1,5 +1,7 @@
 //! An element's class: what registration makes of an [`Element`], with the type erased.
 
+mod properties;
+
 use super::property::Property;
 use super::{
     Buffers, ClassRef, Element, PadAt, PadCapsOf, PadTemplate, PoolBounds, Proposal, Registry,
@@ -11,11 +13,10 @@ use core::any::Any;
 use std::sync::Arc;
 use thiserror::Error;
 use tickpipe_components::caps::{Caps, Structure};
-use tickpipe_components::closest::closest;
 use tickpipe_components::fabric::{Latency, QueueLimits, SinkTerms};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::{Backing, PoolConfig};
-use tickpipe_components::property::{PropertyError, PropertyKind, PropertyValue};
+use tickpipe_components::property::{PropertyKind, PropertyValue};
 
 /// How caps cross an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,122 +340,6 @@ impl ElementClass {
     pub fn insert(self: &Arc<Self>, entity: &mut EntityWorldMut<'_>) {
         entity.insert(ClassRef(Arc::clone(self)));
         (self.insert)(entity);
-    }
-
-    /// Sets a property of an element of this class.
-    ///
-    /// # Errors
-    /// [`PropertyError`]: no such property, or a value that it does not take.
-    pub fn set_property(
-        &self,
-        entity: &mut EntityWorldMut<'_>,
-        name: &str,
-        value: PropertyValue,
-    ) -> Result<SetOutcome, PropertyError> {
-        Ok(match self.check(name, value)? {
-            None => SetOutcome::Ignored,
-            Some(setting) => {
-                self.apply(entity, setting);
-                SetOutcome::Set
-            }
-        })
-    }
-
-    /// Checks a value for a property, to set it later; `None` for one that is ignored.
-    ///
-    /// # Errors
-    /// As [`ElementClass::set_property`].
-    pub fn check(
-        &self,
-        name: &str,
-        value: PropertyValue,
-    ) -> Result<Option<Setting>, PropertyError> {
-        let Some(index) = self.find(name)? else {
-            return Ok(None);
-        };
-        let info = &self.properties[index];
-        let value = info.kind.check(info.name, value)?;
-        Ok(Some(Setting::new(index, value)))
-    }
-
-    /// Checks a property's text, as on a launch line, to set it later.
-    ///
-    /// # Errors
-    /// As [`ElementClass::set_property`].
-    pub fn check_text(&self, name: &str, text: &str) -> Result<Option<Setting>, PropertyError> {
-        let Some(index) = self.find(name)? else {
-            return Ok(None);
-        };
-        let info = &self.properties[index];
-        let value = info.kind.parse(info.name, text)?;
-        Ok(Some(Setting::new(index, value)))
-    }
-
-    /// Sets what was checked by this class.
-    pub fn apply(&self, entity: &mut EntityWorldMut<'_>, setting: Setting) {
-        (self.set)(entity, setting.index, *setting.value);
-        if let Some(terms) = self.settle.and_then(|settle| settle(entity)) {
-            let class = ElementClass {
-                terms,
-                ..self.clone()
-            };
-            entity.insert(ClassRef(Arc::new(class)));
-        }
-    }
-
-    /// What sets the property of `setting` back to what it is now.
-    pub(crate) fn undo(&self, entity: EntityRef<'_>, setting: &Setting) -> Option<Setting> {
-        let index = setting.index;
-        let value = (self.get)(entity, index)?;
-        Some(Setting::new(index, value))
-    }
-
-    /// Sets a property from its text, as on a launch line.
-    ///
-    /// # Errors
-    /// As [`ElementClass::set_property`].
-    pub fn set_property_text(
-        &self,
-        entity: &mut EntityWorldMut<'_>,
-        name: &str,
-        text: &str,
-    ) -> Result<SetOutcome, PropertyError> {
-        Ok(match self.check_text(name, text)? {
-            None => SetOutcome::Ignored,
-            Some(setting) => {
-                self.apply(entity, setting);
-                SetOutcome::Set
-            }
-        })
-    }
-
-    /// The property of an element of this class.
-    ///
-    /// # Errors
-    /// [`PropertyError::Unknown`].
-    pub fn property(
-        &self,
-        entity: EntityRef<'_>,
-        name: &str,
-    ) -> Result<Option<PropertyValue>, PropertyError> {
-        Ok(match self.find(name)? {
-            Some(index) => (self.get)(entity, index),
-            None => None,
-        })
-    }
-
-    fn find(&self, name: &str) -> Result<Option<usize>, PropertyError> {
-        if let Some(index) = self.properties.iter().position(|p| p.name == name) {
-            return Ok(Some(index));
-        }
-        if self.ignored.contains(&name) {
-            return Ok(None);
-        }
-        Err(PropertyError::Unknown {
-            element: self.name,
-            name: name.to_owned(),
-            closest: closest(name, self.properties.iter().map(|p| p.name)),
-        })
     }
 
     /// See [`Element::enum_caps`].

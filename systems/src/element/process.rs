@@ -1,12 +1,12 @@
 //! What an element may do in one tick: its own lane, and the buffers to read.
 
 mod outside;
+mod pools;
 mod telling;
 
 use super::PadNames;
 use crate::outside::Outside;
 use smallvec::SmallVec;
-use std::os::fd::OwnedFd;
 use tickpipe_components::buffer::{BufferFlags, BufferMeta, UntimedBy};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::fabric::{
@@ -14,10 +14,8 @@ use tickpipe_components::fabric::{
 };
 use tickpipe_components::id::BufferId;
 use tickpipe_components::occurrence::{Deed, Occurrence, Reason};
-use tickpipe_components::pool::{NotExportable, PoolConfig};
 use tickpipe_components::sync::SyncSet;
 use tickpipe_components::time::TimeBase;
-use tickpipe_components::video::{Layout, VideoInfo};
 
 /// The view that an element has of one tick.
 ///
@@ -243,54 +241,9 @@ impl<'a> Process<'a> {
         self.lane.extras.kept.iter().copied()
     }
 
-    /// The number of a buffer in its pool, from 0.
-    pub fn slot(&self, buffer: BufferId) -> u32 {
-        let pool = self.buffers.pool.get(buffer.index());
-        let pool = pool.and_then(|p| self.buffers.pools.get(p.index()));
-        pool.map_or(0, |p| buffer.0.saturating_sub(p.first.0))
-    }
-
-    /// A descriptor of a buffer's memory: of what came over a link between devices, or what such a pool
-    /// has.
-    ///
-    /// # Errors
-    /// [`NotExportable`]: its memory is no device's.
-    pub fn descriptor(&self, buffer: BufferId) -> Result<OwnedFd, NotExportable> {
-        let heap = NotExportable { backing: "heap" };
-        let origin = self.buffers.origin(buffer);
-        let pool = self.buffers.pool.get(origin.index());
-        let pool = pool.and_then(|p| self.buffers.pools.get(p.index()));
-        let pool = pool.ok_or(heap)?;
-        pool.backing().export(origin.0.saturating_sub(pool.first.0))
-    }
-
     /// Takes back the buffer that it keeps for the longest time; it must be passed on or let go.
     pub fn take_kept(&mut self) -> Option<BufferId> {
         self.lane.extras.made()?.kept.pop_front().map(|k| k.buffer)
-    }
-
-    /// Takes back a certain buffer that it keeps, if it does; it must be passed on or let go.
-    pub fn take_kept_one(&mut self, buffer: BufferId) -> bool {
-        let kept = self.lane.extras.made().map(|e| &mut e.kept);
-        let at = kept.and_then(|kept| {
-            let at = kept.iter().position(|k| k.buffer == buffer)?;
-            kept.remove(at)
-        });
-        at.is_some()
-    }
-
-    /// How many buffers are free in the pool of a buffer.
-    pub fn pool_free(&self, buffer: BufferId) -> u32 {
-        let origin = self.buffers.origin(buffer);
-        let pool = self.buffers.pool.get(origin.index());
-        let pool = pool.and_then(|p| self.buffers.pools.get(p.index()));
-        pool.map_or(0, |p| p.count.saturating_sub(p.out()))
-    }
-
-    /// What the buffers of its own pool are.
-    pub fn pool_config(&self) -> Option<PoolConfig> {
-        let pool = self.lane.pool.map(|p| p.index())?;
-        self.buffers.pools.get(pool).map(|p| p.live)
     }
 
     /// Puts a buffer aside that it acquired and did not fill yet, until the next tick; at most one.
@@ -370,36 +323,6 @@ impl<'a> Process<'a> {
     /// Whether the end was taken from a sink pad.
     pub fn ended(&self, pad: usize) -> bool {
         self.lane.inputs.get(pad).is_some_and(|i| i.eos)
-    }
-
-    /// How many buffers the element's own pool has.
-    pub fn pool_size(&self) -> u32 {
-        let pool = self.lane.pool.map(|p| p.index());
-        let pool = pool.and_then(|p| self.buffers.pools.get(p));
-        pool.map_or(0, |p| p.count)
-    }
-
-    /// Where the planes of a raw picture lie in a buffer, if its pool says so.
-    #[inline]
-    pub fn layout(&self, buffer: BufferId) -> Option<&Layout> {
-        let origin = self.buffers.origin(buffer);
-        let pool = self.buffers.pool.get(origin.index())?;
-        self.buffers.pools.get(pool.index())?.layout.as_ref()
-    }
-
-    /// Where the planes of a picture of this stream lie in a buffer that it reads or fills: as the
-    /// buffer's pool says, or as usual. The valid bytes of a picture are all of this layout.
-    pub fn picture(&self, buffer: BufferId, stream: &VideoInfo) -> Layout {
-        let usual = stream.layout;
-        let picture = |l: &Layout| (l.format(), l.width(), l.height());
-        let layout = self.layout(buffer);
-        let layout = layout.filter(|l| picture(l) == picture(&usual));
-        layout.copied().unwrap_or(usual)
-    }
-
-    /// How many buffers of its own pool it may still acquire this tick.
-    pub fn granted(&self) -> usize {
-        self.lane.extras.granted.len()
     }
 
     /// The memory of a buffer that the element holds alone, to write in place; `None` if another

@@ -68,6 +68,19 @@ macro_rules! field {
             },
         )
     };
+    (Caps, $name:literal, $about:literal, $field:ident) => {
+        $crate::element::Property::new(
+            $name,
+            $about,
+            $crate::PropertyKind::Caps,
+            |s| $crate::PropertyValue::Caps(s.$field.clone()),
+            |s, v| {
+                if let $crate::PropertyValue::Caps(v) = v {
+                    s.$field = v;
+                }
+            },
+        )
+    };
     (Text, $name:literal, $about:literal, $field:ident) => {
         $crate::element::Property::new(
             $name,

@@ -16,7 +16,6 @@ use tickpipe_components::caps::{Caps, Structure};
 use tickpipe_components::digest::{StateVisitor, hash_bytes};
 use tickpipe_components::fabric::SinkTerms;
 use tickpipe_components::fault::ElementError;
-use tickpipe_components::property::{PropertyKind, PropertyValue};
 
 /// Settings of `capssink`.
 #[derive(Component, Clone, Debug)]
@@ -49,16 +48,11 @@ impl Element for CapsSink {
     }
 
     fn properties() -> Vec<Property<Self>> {
-        let mut all: Vec<Property<Self>> = vec![Property::new(
+        let mut all: Vec<Property<Self>> = vec![crate::field!(
+            Caps,
             "caps",
             "What it accepts; a field that is not named may have any value",
-            PropertyKind::Caps,
-            |s: &CapsSink| PropertyValue::Caps(s.caps.clone()),
-            |s, v| {
-                if let PropertyValue::Caps(caps) = v {
-                    s.caps = caps;
-                }
-            },
+            caps
         )];
         all.extend(crate::sink_terms!());
         all

@@ -52,17 +52,7 @@ impl Element for CapsSrc {
 
     fn properties() -> Vec<Property<Self>> {
         vec![
-            Property::new(
-                "caps",
-                "What it offers, best first",
-                PropertyKind::Caps,
-                |s: &CapsSrc| PropertyValue::Caps(s.caps.clone()),
-                |s, v| {
-                    if let PropertyValue::Caps(caps) = v {
-                        s.caps = caps;
-                    }
-                },
-            ),
+            crate::field!(Caps, "caps", "What it offers, best first", caps),
             crate::field!(
                 Int(-1, i32::MAX as i64),
                 "num-buffers",

@@ -18,7 +18,6 @@ use tickpipe_components::fabric::SinkTerms;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::occurrence::Reason;
-use tickpipe_components::property::{PropertyKind, PropertyValue};
 use tickpipe_components::video::{Frame, VideoInfo};
 
 /// Settings of `appsink`.
@@ -92,18 +91,8 @@ impl Element for AppSinkElement {
 
     fn properties() -> Vec<Property<Self>> {
         let mut all = crate::sink_terms!();
-        all.extend([
-            Property::new(
-                "caps",
-                "What it takes",
-                PropertyKind::Caps,
-                |s: &AppSinkElement| PropertyValue::Caps(s.caps.clone()),
-                |s, v| {
-                    if let PropertyValue::Caps(caps) = v {
-                        s.caps = caps;
-                    }
-                },
-            ),
+        let own: [Property<Self>; 5] = [
+            crate::field!(Caps, "caps", "What it takes", caps),
             crate::field!(
                 Int(0, u32::MAX as i64),
                 "max-buffers",
@@ -129,7 +118,8 @@ impl Element for AppSinkElement {
                  pool are free; 0 never",
                 copy_when_below
             ),
-        ]);
+        ];
+        all.extend(own);
         all
     }
 

@@ -17,7 +17,6 @@ use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fabric::Granted;
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::pool::PoolConfig;
-use tickpipe_components::property::{PropertyKind, PropertyValue};
 use tickpipe_components::time::{Rounding, TimeBase};
 use tickpipe_components::video::{Frame, FrameMut, Layout, VideoInfo};
 
@@ -142,17 +141,7 @@ impl Element for AppSrcElement {
 
     fn properties() -> Vec<Property<Self>> {
         vec![
-            Property::new(
-                "caps",
-                "What it sends",
-                PropertyKind::Caps,
-                |s: &AppSrcElement| PropertyValue::Caps(s.caps.clone()),
-                |s, v| {
-                    if let PropertyValue::Caps(caps) = v {
-                        s.caps = caps;
-                    }
-                },
-            ),
+            crate::field!(Caps, "caps", "What it sends", caps),
             crate::field!(
                 Int(0, i64::MAX),
                 "max-buffers",
