@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tickpipe::components::fabric::PipelineFabric;
-use tickpipe::{Engine, EngineOptions, Report, RunOptions};
+use tickpipe::{ClockMode, Engine, EngineOptions, PipelineHandle, Report, RunOptions, Script};
 use tickpipe_tests::faulty::Faulty;
 
 /// The program that is the child.
@@ -47,6 +47,15 @@ impl Run {
             .filter(|e| e.name.starts_with(kind));
         of.flat_map(|e| &e.occurrences)
             .map(|t| (t.reason.to_string(), t.deed.to_string(), t.count))
+            .collect()
+    }
+
+    /// Buffers that the elements of a kind dropped, by reason; others than those that nobody wanted when
+    /// the run failed.
+    pub fn dropped(&self, kind: &str) -> Vec<(String, u64)> {
+        let rows = self.tally(kind).into_iter();
+        rows.filter(|row| row.1 == "dropped" && row.0 != "not-wanted")
+            .map(|row| (row.0, row.2))
             .collect()
     }
 
@@ -205,9 +214,40 @@ pub fn run(text: &str) -> Run {
 
 /// Runs a line.
 pub fn run_on(text: &str, threads: usize) -> Run {
+    run_script(text, threads, ClockMode::Free, None, |_, _| {})
+}
+
+/// What is done to a pipeline before a tick.
+struct At<F> {
+    tick: Option<u64>,
+    deed: F,
+}
+
+impl<F: FnMut(&mut Engine, PipelineHandle) + Send> Script for At<F> {
+    fn before(&mut self, engine: &mut Engine, pipeline: PipelineHandle, tick: u64) {
+        if self.tick.is_some_and(|at| at <= tick) {
+            self.tick = None;
+            (self.deed)(engine, pipeline);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.tick.is_none()
+    }
+}
+
+/// Runs a line with a clock, and does something before a tick.
+pub fn run_script(
+    text: &str,
+    threads: usize,
+    clock: ClockMode,
+    tick: Option<u64>,
+    deed: impl FnMut(&mut Engine, PipelineHandle) + Send,
+) -> Run {
     let mut engine = engine(threads);
     let built = engine.launch("main", text);
     let (pipeline, _) = built.map_err(|e| e.render(text)).expect("a graph");
+    engine.set_clock(pipeline, clock);
     let mut digests = Digests {
         digests: Vec::new(),
         states: Vec::new(),
@@ -220,7 +260,7 @@ pub fn run_on(text: &str, threads: usize) -> Run {
     let told = Told::default();
     let dispatch = tracing::Dispatch::new(told.clone());
     let report = tracing::dispatcher::with_default(&dispatch, || {
-        engine.run(pipeline, &options, &mut digests)
+        engine.run_script(pipeline, &options, &mut digests, &mut At { tick, deed })
     });
     assert_eq!(report.invariant, None, "{text}");
     assert!(report.pools.iter().all(|p| p.out == 0), "{text}");

@@ -3,7 +3,7 @@
 
 use super::link::{Fault, Link};
 use super::messages::{
-    Answered, Ask, Call, Came, CameBuffer, Emit, Outcome, PAGE, Said, Sink, Source, regions,
+    Answered, Ask, Call, Came, CameBuffer, Emit, Outcome, Said, Sink, Source, pages, regions,
 };
 use super::shared::SHARED_BYTES;
 use crate::element::Process;
@@ -38,29 +38,35 @@ pub fn call(
     slots: &mut Slots,
     link: &mut Link,
     ask: Ask,
+    most: usize,
 ) -> Result<Call, Fault> {
     let timed = process.timed();
-    let came = match ask {
-        Ask::Process => process.peek(0),
-        _ => None,
+    let items = match ask {
+        Ask::Process => in_view(process, most),
+        _ => SmallVec::new(),
     };
-    let came = match came {
-        None => None,
-        Some(item) => Some(match item.as_buffer() {
-            None => Came::End,
-            Some(buffer) => {
-                link.write(0, process.bytes(buffer))?;
-                let mut meta = *process.meta(buffer);
-                // What of it is there, whatever it says.
-                meta.len = process.bytes(buffer).len();
-                Came::Buffer(CameBuffer {
-                    slot: slots.of(buffer),
-                    meta,
-                    layout: process.layout(buffer).copied(),
-                })
-            }
-        }),
-    };
+    let mut came = Vec::with_capacity(items.len());
+    let mut at = 0u64;
+    for item in items {
+        let Some(buffer) = item.as_buffer() else {
+            came.push(Came::End);
+            continue;
+        };
+        let bytes = process.bytes(buffer);
+        if !came.is_empty() && at.saturating_add(bytes.len() as u64) > SHARED_BYTES / 4 {
+            break;
+        }
+        link.write(at, bytes)?;
+        at = at.saturating_add(pages(bytes.len() as u64));
+        let mut meta = *process.meta(buffer);
+        // What of it is there, whatever it says.
+        meta.len = bytes.len();
+        came.push(Came::Buffer(CameBuffer {
+            slot: slots.of(buffer),
+            meta,
+            layout: process.layout(buffer).copied(),
+        }));
+    }
     let (lane, buffers, now, offers) = process.parts();
     let signals = lane.signals.as_ref();
     let sink = lane.inputs.first().map(|input| Sink {
@@ -78,7 +84,7 @@ pub fn call(
     // What does not fit beside the others waits for another call.
     let mut left = SHARED_BYTES / 2;
     for g in lane.extras.filling.iter().chain(&lane.extras.granted) {
-        let size = (g.memory.len() as u64).next_multiple_of(PAGE);
+        let size = pages(g.memory.len() as u64);
         if !granted.is_empty() && size > left {
             break;
         }
@@ -118,14 +124,15 @@ pub fn call(
 /// # Errors
 /// [`Fault::Lost`]: what it answered cannot be. Nothing was done then.
 pub fn check(call: &Call, outcome: &Outcome) -> Result<(), Fault> {
-    let came = call.sink.as_ref().and_then(|s| s.came.as_ref());
-    if outcome.took && came.is_none() {
+    let came = call.sink.as_ref().map_or(&[][..], |s| &s.came);
+    let Some(took) = came.get(..outcome.took as usize) else {
         return Err(Fault::garbled("it took what was not there"));
-    }
+    };
     let mut had: Vec<u32> = call.kept.iter().map(|k| k.0).collect();
-    if let (true, Some(Came::Buffer(b))) = (outcome.took, came) {
-        had.push(b.slot);
-    }
+    had.extend(took.iter().filter_map(|came| match came {
+        Came::Buffer(buffer) => Some(buffer.slot),
+        Came::End => None,
+    }));
     let own = had.clone();
     had.extend(&outcome.retained);
     if outcome.retained.iter().any(|r| !own.contains(r)) {
@@ -260,7 +267,7 @@ pub fn apply(
         None => None,
     };
     read_filled(process, slots, link, call, outcome)?;
-    if outcome.took {
+    for _ in 0..outcome.took {
         process.next(0);
     }
     let (lane, ..) = process.parts();
@@ -353,7 +360,13 @@ fn set_aside(process: &mut Process<'_>, slots: &Slots, outcome: &Outcome) -> Res
     Ok(())
 }
 
-/// What comes next on the sink pad, if that is a buffer or the end.
-pub fn next_item(process: &Process<'_>) -> Option<Item> {
-    process.peek(0)
+/// What may be taken from the sink pad now, at most so many.
+pub fn in_view(process: &mut Process<'_>, most: usize) -> SmallVec<[Item; 8]> {
+    let (lane, ..) = process.parts();
+    let Some(input) = lane.inputs.first() else {
+        return SmallVec::new();
+    };
+    let most = most.min(input.allowed as usize);
+    let items = input.queue.iter().take(most);
+    items.take_while(|item| !item.is_mark()).collect()
 }

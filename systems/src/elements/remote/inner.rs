@@ -36,7 +36,7 @@ pub enum InnerError {
         word: String,
     },
     /// There is no such element.
-    #[error("transform: {0}")]
+    #[error("transform: {0}{near}", near = near(.0))]
     Class(RegistryError),
     /// A property that it has not, or a value that it does not take.
     #[error("transform: {0}")]
@@ -49,6 +49,17 @@ pub enum InnerError {
         /// Why.
         why: &'static str,
     },
+}
+
+/// The nearest name, where there is one.
+fn near(error: &RegistryError) -> String {
+    match error {
+        RegistryError::Unknown {
+            closest: Some(closest),
+            ..
+        } => format!("; did you mean `{closest}`?"),
+        _ => String::new(),
+    }
 }
 
 /// An element's class and settings.

@@ -61,7 +61,7 @@ fields!(PadTexts { sinks, sources });
 pub enum Came {
     /// The end.
     End,
-    /// A buffer; its bytes are at the start of the shared memory.
+    /// A buffer; its bytes are in the shared memory.
     Buffer(CameBuffer),
 }
 kinds!(Came, "item" { 0 => End, 1 => Buffer(b) });
@@ -81,8 +81,8 @@ fields!(CameBuffer { slot, meta, layout });
 /// The sink pad.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sink {
-    /// What may be taken now.
-    pub came: Option<Came>,
+    /// What may be taken now, oldest first.
+    pub came: Vec<Came>,
     /// The end was taken.
     pub ended: bool,
     /// Nothing may ever come.
@@ -316,8 +316,8 @@ fields!(Waits {
 pub struct Outcome {
     /// What it answered.
     pub answer: Answered,
-    /// It took what came.
-    pub took: bool,
+    /// How much it took of what came.
+    pub took: u32,
     /// What it emitted, in order.
     pub emitted: Vec<Emit>,
     /// Buffers that it let go.
@@ -450,17 +450,34 @@ impl Wire for Answer {
 /// Buffers in the shared memory begin at multiples of this.
 pub const PAGE: u64 = 4096;
 
-/// Where in the shared memory the buffers to fill lie, behind what came: both ends reckon the same.
-pub fn regions(call: &Call) -> impl Iterator<Item = (u32, usize, u64)> + '_ {
-    let up = |bytes: u64| bytes.div_ceil(PAGE).saturating_mul(PAGE);
-    let came = match call.sink.as_ref().and_then(|s| s.came.as_ref()) {
-        Some(Came::Buffer(b)) => b.meta.len as u64,
-        _ => 0,
-    };
-    let mut at = up(came);
+/// How much of the shared memory something takes.
+pub const fn pages(bytes: u64) -> u64 {
+    bytes.div_ceil(PAGE).saturating_mul(PAGE)
+}
+
+/// Where in the shared memory that lies which came: both ends reckon the same.
+pub fn came_at(call: &Call) -> impl Iterator<Item = (&Came, u64)> {
+    let came = call.sink.iter().flat_map(|s| &s.came);
+    let mut at = 0u64;
+    came.map(move |came| {
+        let start = at;
+        if let Came::Buffer(buffer) = came {
+            at = at.saturating_add(pages(buffer.meta.len as u64));
+        }
+        (came, start)
+    })
+}
+
+/// The same of the buffers to fill, which lie behind: number, size and place.
+pub fn regions(call: &Call) -> impl Iterator<Item = (u32, usize, u64)> {
+    let came = call.sink.iter().flat_map(|s| &s.came);
+    let mut at = came.fold(0u64, |at, came| match came {
+        Came::Buffer(buffer) => at.saturating_add(pages(buffer.meta.len as u64)),
+        Came::End => at,
+    });
     call.granted.iter().map(move |&(slot, size)| {
         let start = at;
-        at = at.saturating_add(up(size as u64));
+        at = at.saturating_add(pages(size as u64));
         (slot, size, start)
     })
 }

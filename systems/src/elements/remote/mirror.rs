@@ -1,7 +1,9 @@
 //! The lane of an element that works in a child, as it is in the parent, made anew for each call; and what
 //! the element did to it. It touches lanes and buffers of its own, and the shared memory.
 
-use super::messages::{Answered, Ask, Call, Came, Emit, Failure, Outcome, Said, Waits, regions};
+use super::messages::{
+    Answered, Ask, Call, Came, CameBuffer, Emit, Failure, Outcome, Said, Waits, came_at, regions,
+};
 use super::shared::{SHARED_BYTES, Shared};
 use crate::element::{Beside, Handled, Now, Offers, PadAt, Process, Work};
 use smallvec::SmallVec;
@@ -147,37 +149,48 @@ impl Mirror {
         Ok(BufferId(slot))
     }
 
+    /// A buffer that came, with its bytes.
+    fn came(
+        &mut self,
+        came: &CameBuffer,
+        start: u64,
+        shared: &Shared,
+    ) -> Result<BufferId, MirrorError> {
+        let buffer = self.slot(came.slot)?;
+        let size = came.meta.len;
+        let end = start.saturating_add(size as u64);
+        if end > SHARED_BYTES {
+            return Err(MirrorError::Bytes(end));
+        }
+        let i = buffer.index();
+        let pool = PoolId(came.slot + 1);
+        self.table.pool[i] = pool;
+        self.table.pools[pool.index()].layout = came.layout;
+        let memory = self.table.memory[i].take().filter(|m| m.len() >= size);
+        let mut memory = memory.unwrap_or_else(|| Memory::new(size, 64));
+        if let Some(bytes) = memory.as_mut_slice().get_mut(..size) {
+            let read = shared.read(start, bytes);
+            read.map_err(|e| MirrorError::Shared(e.to_string()))?;
+        }
+        self.table.memory[i] = Some(memory);
+        self.table.meta[i] = came.meta;
+        Ok(buffer)
+    }
+
     fn lane(&mut self, call: &Call, shared: &Shared) -> Result<Lane, MirrorError> {
         let mut lane = Lane::new(ElementId(call.element), Trigger::Any);
-        let unreadable = |e: std::io::Error| MirrorError::Shared(e.to_string());
         self.slot(0)?;
         if let Some(sink) = &call.sink {
-            let mut queue = Ring::new(2);
-            match &sink.came {
-                Some(Came::End) => {
-                    queue.push(Item::EOS);
-                }
-                Some(Came::Buffer(came)) => {
-                    let buffer = self.slot(came.slot)?;
-                    let size = came.meta.len;
-                    if size as u64 > SHARED_BYTES {
-                        return Err(MirrorError::Bytes(size as u64));
+            let mut queue = Ring::new(sink.came.len() + 1);
+            for (came, start) in came_at(call) {
+                match came {
+                    Came::End => {
+                        queue.push(Item::EOS);
                     }
-                    let i = buffer.index();
-                    let pool = PoolId(came.slot + 1);
-                    self.table.pool[i] = pool;
-                    self.table.pools[pool.index()].layout = came.layout;
-                    let memory = self.table.memory[i].take();
-                    let memory = memory.filter(|m| m.len() >= size);
-                    let mut memory = memory.unwrap_or_else(|| Memory::new(size, 64));
-                    if let Some(bytes) = memory.as_mut_slice().get_mut(..size) {
-                        shared.read(0, bytes).map_err(unreadable)?;
+                    Came::Buffer(came) => {
+                        queue.push(Item::buffer(self.came(came, start, shared)?));
                     }
-                    self.table.memory[i] = Some(memory);
-                    self.table.meta[i] = came.meta;
-                    queue.push(Item::buffer(buffer));
                 }
-                None => {}
             }
             lane.inputs.push(Input {
                 allowed: queue.len() as u32,
@@ -339,8 +352,10 @@ impl Mirror {
         let extras = &lane.extras;
         Ok(Outcome {
             answer,
-            took: lane.inputs.iter().any(|i| i.queue.is_empty())
-                && call.sink.as_ref().is_some_and(|s| s.came.is_some()),
+            took: lane.inputs.first().map_or(0, |input| {
+                let came = call.sink.as_ref().map_or(0, |s| s.came.len());
+                came.saturating_sub(input.queue.len()) as u32
+            }),
             emitted,
             released: numbers(&lane.released),
             retained: numbers(&extras.retained),

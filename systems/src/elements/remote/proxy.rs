@@ -13,7 +13,8 @@ use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::event::Event;
 use tickpipe_components::fault::ElementError;
-use tickpipe_components::occurrence::{Deed, Occurrence};
+use tickpipe_components::id::BufferId;
+use tickpipe_components::occurrence::{Deed, Occurrence, Reason};
 use tickpipe_components::seek::{self, Query, Seek};
 use tickpipe_components::time::TimeBase;
 
@@ -31,6 +32,8 @@ pub struct Proxy {
     on_crash: OnCrash,
     /// The buffer that comes next was tried before.
     tried: bool,
+    /// How many come to the child one by one, for it is not known which of them cost the last one.
+    singly: u32,
     /// What went wrong where it could not be told.
     pending: Option<Fault>,
     restarts: u64,
@@ -55,6 +58,7 @@ impl Proxy {
             left: settings.max_restarts,
             on_crash: settings.on_crash,
             tried: false,
+            singly: 0,
             pending: None,
             restarts: 0,
         }
@@ -73,9 +77,13 @@ impl Proxy {
     }
 
     /// One call; what it did is done to the lane. A child that is of no use is ended.
-    fn call(&mut self, ask: Ask, process: &mut Process<'_>) -> Result<(bool, Answered), Fault> {
+    fn call(&mut self, ask: Ask, process: &mut Process<'_>) -> Result<(u32, Answered), Fault> {
+        let most = match self.singly {
+            0 => usize::MAX,
+            _ => 1,
+        };
         let link = self.link.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let call = apply::call(process, &mut self.slots, link, ask)?;
+        let call = apply::call(process, &mut self.slots, link, ask, most)?;
         let request = Request::Call(Box::new(call));
         let reply = link.ask(&request)?;
         let (Request::Call(call), Reply::Outcome(outcome)) = (request, reply) else {
@@ -142,9 +150,22 @@ impl Proxy {
     /// What becomes of the buffer that was on its way when the child was lost.
     fn give_up(&mut self, fault: Fault, process: &mut Process<'_>) -> Result<(), ElementError> {
         let why = reason(&fault);
-        let item = apply::next_item(process);
-        let buffer = item.and_then(|i| i.as_buffer());
-        let retry = self.on_crash == OnCrash::Retry || buffer.is_none();
+        let most = match self.singly {
+            0 => usize::MAX,
+            _ => 1,
+        };
+        let items = apply::in_view(process, most);
+        if items.len() > 1 {
+            // Each may be the one: the next child is given one after the other.
+            self.recover(fault, process)?;
+            self.singly = items.len() as u32;
+            for buffer in items.into_iter().filter_map(|i| i.as_buffer()) {
+                tell_retried(process, buffer, why);
+            }
+            return Ok(());
+        }
+        let buffer = items.first().and_then(|i| i.as_buffer());
+        let retry = self.on_crash == OnCrash::Retry;
         if self.tried && buffer.is_none() {
             // The end cannot be dropped, and what is asked without a buffer cannot either.
             return Err(self.error(fault));
@@ -152,20 +173,14 @@ impl Proxy {
         self.recover(fault, process)?;
         match buffer {
             Some(buffer) if retry && !self.tried => {
-                let meta = *process.meta(buffer);
-                process.tell(Occurrence {
-                    reason: why,
-                    deed: Deed::Retried,
-                    index: meta.index,
-                    value: meta.pts,
-                    time_base: meta.time_base,
-                });
+                tell_retried(process, buffer, why);
                 self.tried = true;
             }
             Some(buffer) => {
                 process.next(0);
                 process.drop_for(buffer, why);
                 self.tried = false;
+                self.singly = self.singly.saturating_sub(1);
             }
             None => self.tried = true,
         }
@@ -212,24 +227,29 @@ impl Work for Proxy {
     fn process(&mut self, process: &mut Process<'_>) -> Result<(), ElementError> {
         self.settle(process)?;
         loop {
-            let took = match self.call(Ask::Process, process) {
+            match self.call(Ask::Process, process) {
                 Ok((took, _)) => {
-                    self.tried &= !took;
-                    took
+                    self.tried &= took == 0;
+                    let singly = self.singly;
+                    self.singly = singly.saturating_sub(took);
+                    // One call is what the element would have had in process.
+                    if singly == 0 || took == 0 {
+                        return Ok(());
+                    }
                 }
                 Err(fault @ Fault::Refused(_)) => return Err(self.error(fault)),
-                Err(fault) => {
-                    self.give_up(fault, process)?;
-                    true
-                }
-            };
-            let more = apply::next_item(process).is_some()
-                && (process.outputs() == 0 || process.room(0) > 0);
+                Err(fault) => self.give_up(fault, process)?,
+            }
+            let more = !apply::in_view(process, 1).is_empty();
             let (lane, ..) = process.parts();
-            let waits = lane.done || lane.again || lane.device || lane.extras.wake_at.is_some();
             let asks = lane.changes.as_ref().is_some_and(|c| c.asked.is_some());
-            if !took || !more || waits || asks || lane.extras.awaits_room.is_some() {
+            if lane.done || asks || (!more && !self.tried) {
                 return Ok(());
+            }
+            // As before every call: what it waits for is what it says last.
+            (lane.again, lane.device, lane.eager) = (false, false, false);
+            if let Some(extras) = lane.extras.made() {
+                (extras.wake_at, extras.awaits, extras.awaits_room) = (None, None, None);
             }
         }
     }
@@ -263,7 +283,7 @@ impl Work for Proxy {
     }
 
     fn flush(&mut self, pads: &[usize]) {
-        self.tried = false;
+        (self.tried, self.singly) = (false, 0);
         let flushed = self.link().done(&Request::Flush(pads.to_vec()));
         if let Err(fault) = flushed {
             self.pending = Some(fault);
@@ -341,6 +361,19 @@ impl Work for Proxy {
         if self.restarts > 0 {
             visitor.unsigned("restarts", self.restarts);
             visitor.flag("tried", self.tried);
+            visitor.unsigned("singly", self.singly.into());
         }
     }
+}
+
+/// Tells that a buffer is worked on once more.
+fn tell_retried(process: &mut Process<'_>, buffer: BufferId, reason: Reason) {
+    let meta = *process.meta(buffer);
+    process.tell(Occurrence {
+        reason,
+        deed: Deed::Retried,
+        index: meta.index,
+        value: meta.pts,
+        time_base: meta.time_base,
+    });
 }

@@ -41,14 +41,14 @@ fn call() -> Call {
         clock: (true, false),
         timed: false,
         sink: Some(Sink {
-            came: Some(Came::Buffer(CameBuffer {
+            came: vec![Came::Buffer(CameBuffer {
                 slot: 0,
                 meta: BufferMeta {
                     len: 12,
                     ..BufferMeta::default()
                 },
                 layout: Layout::packed(VideoFormat::Gray8, 4, 3).ok(),
-            })),
+            })],
             ended: false,
             may_be_silent: false,
             segment: Segment::default(),
@@ -69,7 +69,7 @@ fn call() -> Call {
 fn outcome() -> Outcome {
     Outcome {
         answer: Answered::Done,
-        took: true,
+        took: 1,
         emitted: vec![
             Emit::Filled((
                 1,
@@ -172,7 +172,11 @@ fn what_a_child_may_not_do_is_refused() {
         },
         // It did not take what it lets go.
         Outcome {
-            took: false,
+            took: 0,
+            ..outcome()
+        },
+        Outcome {
+            took: 2,
             ..outcome()
         },
         // It fills what it has not, too much, or twice.
