@@ -348,7 +348,7 @@ fn one_that_cannot_serve_as_it_is_set_is_refused_when_it_starts() {
 fn who_pulled_ends_when_what_it_read_is_taken_out_at_any_tick() {
     for removed in ["s", "d"] {
         for how in [Removal::Discard, Removal::Drain] {
-            for tick in 0..14 {
+            for tick in 1..14 {
                 let text = "disc name=s bytes=4000 ! player name=d block=50 blocks=2 ! queue ! fakesink name=k";
                 let mut engine = engine(1);
                 let p = launch(&mut engine, text);
