@@ -22,6 +22,10 @@ use tickpipe_components::time::TimeBase;
 /// error.
 const MAX_FALSE_STARTS: u32 = 3;
 
+/// How many buffers a call brings: one, so that what came before is there when a child is lost, it is known
+/// which one cost it, and each has the whole time limit.
+const AT_ONCE: usize = 1;
+
 /// What speaks for an element that works elsewhere.
 pub struct Proxy {
     /// Questions come through a shared reference too; nobody asks two at once.
@@ -32,8 +36,7 @@ pub struct Proxy {
     on_crash: OnCrash,
     /// The buffer that comes next was tried before.
     tried: bool,
-    /// How many come to the child one by one, for it is not known which of them cost the last one.
-    singly: u32,
+
     /// What went wrong where it could not be told.
     pending: Option<Fault>,
     restarts: u64,
@@ -58,7 +61,6 @@ impl Proxy {
             left: settings.max_restarts,
             on_crash: settings.on_crash,
             tried: false,
-            singly: 0,
             pending: None,
             restarts: 0,
         }
@@ -78,12 +80,8 @@ impl Proxy {
 
     /// One call; what it did is done to the lane. A child that is of no use is ended.
     fn call(&mut self, ask: Ask, process: &mut Process<'_>) -> Result<(u32, Answered), Fault> {
-        let most = match self.singly {
-            0 => usize::MAX,
-            _ => 1,
-        };
         let link = self.link.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let call = apply::call(process, &mut self.slots, link, ask, most)?;
+        let call = apply::call(process, &mut self.slots, link, ask, AT_ONCE)?;
         let request = Request::Call(Box::new(call));
         let reply = link.ask(&request)?;
         let (Request::Call(call), Reply::Outcome(outcome)) = (request, reply) else {
@@ -150,20 +148,7 @@ impl Proxy {
     /// What becomes of the buffer that was on its way when the child was lost.
     fn give_up(&mut self, fault: Fault, process: &mut Process<'_>) -> Result<(), ElementError> {
         let why = reason(&fault);
-        let most = match self.singly {
-            0 => usize::MAX,
-            _ => 1,
-        };
-        let items = apply::in_view(process, most);
-        if items.len() > 1 {
-            // Each may be the one: the next child is given one after the other.
-            self.recover(fault, process)?;
-            self.singly = items.len() as u32;
-            for buffer in items.into_iter().filter_map(|i| i.as_buffer()) {
-                tell_retried(process, buffer, why);
-            }
-            return Ok(());
-        }
+        let items = apply::in_view(process, AT_ONCE);
         let buffer = items.first().and_then(|i| i.as_buffer());
         let retry = self.on_crash == OnCrash::Retry;
         if self.tried && buffer.is_none() {
@@ -180,7 +165,6 @@ impl Proxy {
                 process.next(0);
                 process.drop_for(buffer, why);
                 self.tried = false;
-                self.singly = self.singly.saturating_sub(1);
             }
             None => self.tried = true,
         }
@@ -228,28 +212,24 @@ impl Work for Proxy {
         self.settle(process)?;
         loop {
             match self.call(Ask::Process, process) {
-                Ok((took, _)) => {
-                    self.tried &= took == 0;
-                    let singly = self.singly;
-                    self.singly = singly.saturating_sub(took);
-                    // One call is what the element would have had in process.
-                    if singly == 0 || took == 0 {
-                        return Ok(());
-                    }
+                Ok((0, _)) => {
+                    return Ok(());
                 }
+                Ok(_) => self.tried = false,
                 Err(fault @ Fault::Refused(_)) => return Err(self.error(fault)),
                 Err(fault) => self.give_up(fault, process)?,
             }
-            let more = !apply::in_view(process, 1).is_empty();
+            let more = !apply::in_view(process, AT_ONCE).is_empty();
             let (lane, ..) = process.parts();
             let asks = lane.changes.as_ref().is_some_and(|c| c.asked.is_some());
-            if lane.done || asks || (!more && !self.tried) {
+            let waits = lane.again || lane.device || lane.extras.wake_at.is_some();
+            if lane.done || asks || waits || (!more && !self.tried) {
                 return Ok(());
             }
             // As before every call: what it waits for is what it says last.
-            (lane.again, lane.device, lane.eager) = (false, false, false);
+            lane.eager = false;
             if let Some(extras) = lane.extras.made() {
-                (extras.wake_at, extras.awaits, extras.awaits_room) = (None, None, None);
+                (extras.awaits, extras.awaits_room) = (None, None);
             }
         }
     }
@@ -283,7 +263,7 @@ impl Work for Proxy {
     }
 
     fn flush(&mut self, pads: &[usize]) {
-        (self.tried, self.singly) = (false, 0);
+        self.tried = false;
         let flushed = self.link().done(&Request::Flush(pads.to_vec()));
         if let Err(fault) = flushed {
             self.pending = Some(fault);
@@ -361,7 +341,6 @@ impl Work for Proxy {
         if self.restarts > 0 {
             visitor.unsigned("restarts", self.restarts);
             visitor.flag("tried", self.tried);
-            visitor.unsigned("singly", self.singly.into());
         }
     }
 }
