@@ -274,6 +274,20 @@ fn junk_without_end_is_counted_and_not_told_for_ever() {
 }
 
 #[test]
+fn much_junk_is_passed_over_in_several_ticks() {
+    let mut file = vec![b'x'; 20 << 20];
+    file.extend(jpeg(16, 16, &[1; 20]));
+    let path = write("long.mjpeg", &file);
+    for by in [By::Pull, By::Push(1 << 20)] {
+        let line = format!("{} ! jpegparse name=p ! fakesink", by.source(&path));
+        let report = run(&line);
+        assert_eq!(report.sinks[0].buffers, 1);
+        assert_eq!(count(&report, "p", "junk"), 1);
+        assert!(report.ticks >= 5, "{by:?}: {}", report.ticks);
+    }
+}
+
+#[test]
 fn pictures_of_another_size_have_other_caps() {
     let sizes = [(16, 16), (16, 16), (32, 8), (16, 16)];
     let all: Vec<Vec<u8>> = (0u8..)
