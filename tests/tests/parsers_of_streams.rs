@@ -362,6 +362,43 @@ fn caps_that_only_the_run_can_know_come_with_the_header() {
 }
 
 #[test]
+fn an_application_can_send_the_bytes() {
+    for (name, bytes, tail) in [
+        ("s.ivf", AV1, "ivfparse"),
+        ("s.wav", STREAM, "wavparse"),
+        ("s.jpg", PROGRESSIVE, "jpegparse"),
+        ("s.avi", MP3, "avidemux"),
+    ] {
+        let path = write(name, bytes);
+        let read = run(&format!(
+            "filesrc location={path} ! {tail} ! fakesink name=k"
+        ));
+        for size in [1, 100, 5000] {
+            let mut engine = engine();
+            let text = format!("appsrc name=s blocksize={size} ! {tail} ! fakesink name=k");
+            let (pipeline, _) = engine.launch("main", &text).expect("a graph");
+            let element = engine.element(pipeline, "s").expect("it is there");
+            let source = engine.app_source(element).expect("it is one");
+            let mut chunks = bytes.chunks(size);
+            source.on_need_data(move |source| match chunks.next() {
+                Some(chunk) => source.push_bytes(chunk, None).expect("room"),
+                None => drop(source.end()),
+            });
+            let options = tickpipe::RunOptions {
+                record: true,
+                max_ticks: Some(200_000),
+                ..tickpipe::RunOptions::default()
+            };
+            let report = engine.run(pipeline, &options, &mut ());
+            assert_eq!(report.verdict.name(), "done", "{name} {size}");
+            assert_eq!(frames(&report, "k"), frames(&read, "k"), "{name} {size}");
+            let caps = caps_at(&read, "k.sink");
+            assert_eq!(caps_at(&report, "k.sink"), caps, "{name} {size}");
+        }
+    }
+}
+
+#[test]
 fn a_stream_that_ends_within_something_gives_all_before() {
     let wav = {
         let format = Format::plain(Samples::S24, 1, 8000).expect("a format");
