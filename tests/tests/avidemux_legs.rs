@@ -506,6 +506,31 @@ fn an_index_has_no_more_frames_than_it_may() {
 }
 
 #[test]
+fn junk_in_a_file_is_told_and_counted_either_way() {
+    let mut file = avi(&TRACKS, &[], Index::None);
+    let place = file.len();
+    for n in 0..1500u32 {
+        file.extend(b"\0\0xyzw\0\0");
+        file.extend(chunk(b"00dc", &n.to_le_bytes()));
+    }
+    // The list is as long as what is in it.
+    let movi = file.windows(4).position(|w| w == b"movi").expect("a list");
+    let size = (file.len() - movi) as u32;
+    file[movi - 4..movi].copy_from_slice(&size.to_le_bytes());
+    let path = write("junk.avi", &file);
+    for by in [By::Pull, By::Push(4096)] {
+        let text = format!("{} ! avidemux name=d ! fakesink name=v", by.source(&path));
+        let report = run(&text);
+        assert_eq!(report.sinks[0].buffers, 1500, "{by:?}");
+        assert_eq!(count(&report, "d", "junk"), 1500, "{by:?}");
+        let told = report.messages.iter().filter_map(|m| m.occurrence.as_ref());
+        let first = told.map(|o| (o.index, o.value)).next();
+        assert_eq!(first, Some((place as u64, Some(8))), "{by:?}");
+        assert!(report.messages.len() < 100, "{by:?}");
+    }
+}
+
+#[test]
 fn a_leg_can_be_linked_while_it_runs() {
     let path = write("join.avi", &interleaved(100));
     for by in [By::Pull, By::Push(1000)] {

@@ -274,6 +274,20 @@ fn junk_without_end_is_counted_and_not_told_for_ever() {
 }
 
 #[test]
+fn much_junk_is_passed_over_in_several_ticks() {
+    let mut file = vec![b'x'; 20 << 20];
+    file.extend(jpeg(16, 16, &[1; 20]));
+    let path = write("long.mjpeg", &file);
+    for by in [By::Pull, By::Push(1 << 20)] {
+        let line = format!("{} ! jpegparse name=p ! fakesink", by.source(&path));
+        let report = run(&line);
+        assert_eq!(report.sinks[0].buffers, 1);
+        assert_eq!(count(&report, "p", "junk"), 1);
+        assert!(report.ticks >= 5, "{by:?}: {}", report.ticks);
+    }
+}
+
+#[test]
 fn pictures_of_another_size_have_other_caps() {
     let sizes = [(16, 16), (16, 16), (32, 8), (16, 16)];
     let all: Vec<Vec<u8>> = (0u8..)
@@ -345,6 +359,43 @@ fn caps_that_only_the_run_can_know_come_with_the_header() {
     assert_eq!(report.verdict.name(), "failed");
     let error = plan_error(&format!("filesrc location={path} ! {line}"));
     assert!(error.contains("video/x-vp8"), "{error}");
+}
+
+#[test]
+fn an_application_can_send_the_bytes() {
+    for (name, bytes, tail) in [
+        ("s.ivf", AV1, "ivfparse"),
+        ("s.wav", STREAM, "wavparse"),
+        ("s.jpg", PROGRESSIVE, "jpegparse"),
+        ("s.avi", MP3, "avidemux"),
+    ] {
+        let path = write(name, bytes);
+        let read = run(&format!(
+            "filesrc location={path} ! {tail} ! fakesink name=k"
+        ));
+        for size in [1, 100, 5000] {
+            let mut engine = engine();
+            let text = format!("appsrc name=s blocksize={size} ! {tail} ! fakesink name=k");
+            let (pipeline, _) = engine.launch("main", &text).expect("a graph");
+            let element = engine.element(pipeline, "s").expect("it is there");
+            let source = engine.app_source(element).expect("it is one");
+            let mut chunks = bytes.chunks(size);
+            source.on_need_data(move |source| match chunks.next() {
+                Some(chunk) => source.push_bytes(chunk, None).expect("room"),
+                None => drop(source.end()),
+            });
+            let options = tickpipe::RunOptions {
+                record: true,
+                max_ticks: Some(200_000),
+                ..tickpipe::RunOptions::default()
+            };
+            let report = engine.run(pipeline, &options, &mut ());
+            assert_eq!(report.verdict.name(), "done", "{name} {size}");
+            assert_eq!(frames(&report, "k"), frames(&read, "k"), "{name} {size}");
+            let caps = caps_at(&read, "k.sink");
+            assert_eq!(caps_at(&report, "k.sink"), caps, "{name} {size}");
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,8 @@ use super::split::{Part, Splitter, is_known};
 
 /// Bytes kept while walking; more than any chunk that is looked at has.
 const LIMIT: usize = 4096;
+/// Warnings, and runs of junk, that are listed; of a file that has more they are counted.
+const MAX_LISTED: usize = 1024;
 /// Chunks between the frames and `idx1` that are passed over.
 const MAX_BETWEEN: usize = 64;
 
@@ -61,6 +63,8 @@ pub struct Movie {
     pub warnings: Vec<AviWarning>,
     /// Bytes among the frames that belong to nothing.
     pub junk: Vec<Span>,
+    /// Further runs of such bytes: the first 1024 are listed, as are as many warnings.
+    pub more_junk: u64,
     /// What the file ends within, if it does not end behind a chunk.
     pub rest: Option<Truncated>,
     /// Why it cannot be read behind its last frame, if that is so.
@@ -98,8 +102,24 @@ impl From<ReadFault> for MovieError {
 struct Walked {
     warnings: Vec<AviWarning>,
     junk: Vec<Span>,
+    more_junk: u64,
     rest: Option<Truncated>,
     fault: Option<AviError>,
+}
+
+impl Walked {
+    fn warn(&mut self, warning: AviWarning) {
+        if self.warnings.len() < MAX_LISTED {
+            self.warnings.push(warning);
+        }
+    }
+
+    fn junk(&mut self, span: Span) {
+        match self.junk.len() < MAX_LISTED {
+            true => self.junk.push(span),
+            false => self.more_junk += 1,
+        }
+    }
 }
 
 type HeadWalker<'s, R> = Walker<'s, Splitter, R>;
@@ -117,7 +137,7 @@ impl Movie {
             match walker.next_cut()? {
                 Cut::Part { part, .. } => match part {
                     Part::Movie { offset, size } => break (offset, size),
-                    Part::Warning(warning) => walked.warnings.push(warning),
+                    Part::Warning(warning) => walked.warn(warning),
                     _ => {}
                 },
                 Cut::Rest(rest) => return Err(rest.into()),
@@ -154,6 +174,7 @@ impl Movie {
         let Walked {
             warnings,
             junk,
+            more_junk,
             rest,
             fault,
         } = walked;
@@ -163,6 +184,7 @@ impl Movie {
             built,
             warnings,
             junk,
+            more_junk,
             rest,
             fault,
             of_stream,
@@ -233,10 +255,10 @@ fn walk_on<R: ReadAt + ?Sized>(
                     },
                     info,
                 }),
-                Part::Warning(warning) => walked.warnings.push(warning),
+                Part::Warning(warning) => walked.warn(warning),
                 _ => {}
             },
-            Cut::Junk(span) => walked.junk.push(span),
+            Cut::Junk(span) => walked.junk(span),
             Cut::Rest(rest) => walked.rest = Some(rest),
             Cut::End => return Ok(frames),
             Cut::NeedInput | Cut::Frame { .. } => {}

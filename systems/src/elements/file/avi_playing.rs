@@ -212,6 +212,7 @@ impl Playing {
         for (number, span) in (0..).zip(&self.movie.junk) {
             tell_bytes(process, Reason::Junk, *span, number < TOLD);
         }
+        process.tally(Reason::Junk, Deed::Dropped, self.movie.more_junk);
         let streams = 0..self.movie.header.streams.len() as u16;
         let passed = streams.filter(|stream| self.legs.pad(*stream).is_none());
         let frames: usize = passed.map(|s| self.movie.of_stream(s).len()).sum();

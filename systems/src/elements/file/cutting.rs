@@ -13,6 +13,9 @@ use tickpipe_components::fault::ElementError;
 use tickpipe_components::id::BufferId;
 use tickpipe_components::pull::{BLOCK, Bytes};
 
+/// Blocks that are pulled in one tick, at most: a long stretch of junk is passed over in several.
+const MOST_BLOCKS: u32 = 64;
+
 /// A frame whose bytes are to be looked at.
 pub(super) struct Seen<'a, I> {
     /// All its bytes in the stream, its head included.
@@ -58,6 +61,8 @@ pub(super) struct Cutting<S: Split> {
     next: u64,
     /// Bytes that are passed over before the next that counts.
     gap: u64,
+    /// Blocks that may be pulled still in this tick.
+    left: u32,
 }
 
 impl<S: Split> Cutting<S> {
@@ -70,7 +75,13 @@ impl<S: Split> Cutting<S> {
             used: None,
             next: 0,
             gap: 0,
+            left: MOST_BLOCKS,
         }
+    }
+
+    /// A tick begins.
+    pub(super) fn begin(&mut self) {
+        self.left = MOST_BLOCKS;
     }
 
     /// What it reads from now on, in place of blocks.
@@ -160,8 +171,13 @@ impl<S: Split> Cutting<S> {
         process: &mut Process<'_>,
         see: &mut impl FnMut(Seen<'_, S::Info>) -> Result<T, ElementError>,
     ) -> Result<Stepped<S, T>, ElementError> {
+        let Some(left) = self.left.checked_sub(1) else {
+            process.again();
+            return Ok(Some(Piece::Wait));
+        };
         match pulling.next()? {
             Pulled::Block(part) => {
+                self.left = left;
                 let (used, stepped) = self.cut(part.bytes(), see);
                 pulling.used(part, used);
                 // What is passed over need not be read.

@@ -258,6 +258,11 @@ impl<P: Parser> Parsing<P> {
             Piece::Lost(from, to) => {
                 self.part_from_before();
                 let next = self.cutting.next_position();
+                // What was kept of a frame is nothing without the rest.
+                let (offset, len) = (from, next.saturating_sub(from));
+                if len > 0 {
+                    self.tell(process, Reason::Unfinished, Span { offset, len });
+                }
                 let resumed = self.parser.resume(to, next);
                 let lost = |why| ParseError::Lost { from, to, why };
                 let (split, begins) = resumed.map_err(lost)?;
@@ -382,6 +387,7 @@ impl<P: Parser> Work for Parsing<P> {
             process.wants_room(RoomFor::None);
         }
         self.parser.look(process, self.cutting.split_mut());
+        self.cutting.begin();
         self.go_on(process)
     }
 
