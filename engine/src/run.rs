@@ -324,6 +324,11 @@ impl Engine {
         if asked || !self.world.resource::<Actions>().queue.is_empty() {
             return true;
         }
+        let works = self.world.resource::<Works>();
+        let works = works.pipelines.get(pipeline.id.index());
+        if p.progress == Progress::Stalled && works.is_some_and(|works| works.relent(p)) {
+            return true;
+        }
         let awaited = self.awaited(pipeline);
         if awaited != Awaited::Pending {
             return awaited == Awaited::Ready;

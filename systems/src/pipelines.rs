@@ -93,6 +93,12 @@ pub struct PipelineWorks {
 }
 
 impl PipelineWorks {
+    /// Has those that lend give up what they can do without. Whether there was any.
+    pub fn relent(&self, p: &PipelineFabric) -> bool {
+        let lending = p.lending.iter().filter_map(|l| self.slots.get(*l as usize));
+        lending.filter(|slot| slot.work.relents()).count() > 0
+    }
+
     /// Whether what some lane waits for outside the tick is there, or can come.
     pub fn awaited(&self, p: &PipelineFabric) -> Awaited {
         let lending = p.lending.iter().filter_map(|l| self.slots.get(*l as usize));

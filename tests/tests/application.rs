@@ -251,6 +251,26 @@ fn without_drop_what_finds_no_place_waits() {
     assert_eq!(pulled(k.try_pull()), None);
 }
 
+/// What waits for the application holds buffers only as long as nobody needs them: who runs and pulls on
+/// one thread gets all of it, and nothing waits for ever.
+#[test]
+fn what_nobody_pulled_yet_is_no_reason_to_wait() {
+    for hold in [0, 1, 3] {
+        let mut engine = engine();
+        let text = format!(
+            "poolsrc num-buffers=16 size=8 buffers=5 grants=5 ! appsink name=k hold={hold}"
+        );
+        let p = launch(&mut engine, &text);
+        let k = sink(&mut engine, p);
+        let report = engine.run(p, &options(), &mut ());
+        assert_eq!(report.verdict.name(), "done", "{hold}");
+        let indexes: Vec<u64> = std::iter::from_fn(|| k.try_pull().ok().flatten())
+            .map(|s| s.info.index)
+            .collect();
+        assert_eq!(indexes, (0..16).collect::<Vec<_>>(), "{hold}");
+    }
+}
+
 /// An application of two threads beside the engine's.
 fn threaded(threads: usize, text: &str, count: u32) -> (Report, Vec<u32>) {
     let mut engine = engine_on(threads);

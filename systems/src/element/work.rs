@@ -255,6 +255,12 @@ pub trait Work: Send + Sync {
         Awaited::Never
     }
 
+    /// Of an element that [lends](super::Element::LENDS): where nobody can go on, gives up what it keeps and
+    /// can do without. Whether there was any; it comes back as what is awaited does.
+    fn relents(&self) -> bool {
+        false
+    }
+
     /// Shows all that it keeps and that can make a difference later.
     fn state(&self, visitor: &mut dyn StateVisitor);
 }

@@ -34,6 +34,9 @@ fn arrived(fabric: &mut Fabric, works: &Works) {
         .iter_mut()
         .zip(works.pipelines.iter().skip(start))
     {
+        if p.progress == Progress::Stalled && !p.lending.is_empty() {
+            works.relent(p);
+        }
         for at in 0..p.lending.len() {
             let lane = p.lending[at];
             let slot = works.slots.get(lane as usize);

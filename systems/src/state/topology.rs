@@ -4,6 +4,7 @@
 //! so it does not depend on the order in which elements were added or links made.
 
 use crate::element::{ClassRef, ElementClass, PadAt, PadNames};
+use crate::negotiate::Plug;
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::World;
 use smallvec::SmallVec;
@@ -426,7 +427,9 @@ fn transports(
         let (Some(a), Some(b)) = (template(from, &link.from), template(to, &link.to)) else {
             continue;
         };
-        if a.transports == [Transport::Push] {
+        // What stands where nothing is linked does not care.
+        let plug = |node: &Node| world.get::<Plug>(node.entity).is_some();
+        if a.transports == [Transport::Push] || plug(from) || plug(to) {
             continue;
         }
         // Both ends are new, and have no other link on that side.

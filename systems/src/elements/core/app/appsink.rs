@@ -313,6 +313,11 @@ impl Work for Giving {
         }
     }
 
+    /// Frames that nobody pulled yet have copies of their own.
+    fn relents(&self) -> bool {
+        self.queue.let_go()
+    }
+
     fn flush(&mut self, _pads: &[usize]) {
         self.queue.flush();
         (self.ended, self.blocked, self.kept) = (false, false, 0);

@@ -241,6 +241,18 @@ impl Queue {
         !self.lock().returned.is_empty()
     }
 
+    /// Frames that wait hold no buffers any more. Whether one did.
+    pub(super) fn let_go(&self) -> bool {
+        let mut state = self.lock();
+        let held: Vec<Held> = state
+            .samples
+            .iter_mut()
+            .filter_map(|s| s.held.take())
+            .collect();
+        drop(state);
+        !held.is_empty()
+    }
+
     /// Frames that wait for the application.
     pub(super) fn waiting(&self) -> usize {
         self.lock().samples.len()
