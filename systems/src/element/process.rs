@@ -82,6 +82,7 @@ impl<'a> Process<'a> {
     }
 
     /// All that it is made of: for a work that runs elsewhere.
+    #[cfg(feature = "remote")]
     pub(crate) fn parts(&mut self) -> (&mut Lane, &BufferTable, Now, &Offers) {
         (self.lane, self.buffers, self.now, self.beside.offers)
     }
