@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 use tickpipe::components::caps::Caps;
 use tickpipe::components::digest::StateVisitor;
+use tickpipe::components::fabric::Progress;
 use tickpipe::components::fault::{Code, Domain, ElementError};
 use tickpipe::components::graph::Transport;
 use tickpipe::components::pool::PoolConfig;
@@ -342,6 +343,27 @@ fn one_that_cannot_serve_as_it_is_set_is_refused_when_it_starts() {
     let report = engine.run(p, &RunOptions::default(), &mut ());
     assert_eq!(report.verdict.name(), "done");
     assert_eq!(report.sinks[0].buffers, 3);
+}
+
+/// What a start granted that failed later is not read by the next one.
+#[test]
+fn a_start_that_failed_leaves_no_grant_behind() {
+    let mut engine = engine(1);
+    let text = "disc name=s bytes=9 ! player name=k block=3 blocks=1 max-buffers=1 ! \
+         poolsink name=o min-buffers=4";
+    let p = launch(&mut engine, text);
+    engine.set_state(p, State::Playing);
+    engine.tick();
+    assert_eq!(engine.progress(p), Progress::Failed);
+    let at = |name: &str, engine: &Engine| engine.element(p, name).expect("it is there");
+    let (s, o) = (at("s", &engine), at("o", &engine));
+    engine.set_text(o, "min-buffers", "0").expect("a value");
+    engine.set_text(s, "bytes", "30").expect("a value");
+    engine.set_state(p, State::Ready);
+    engine.wait_for_state(p, State::Ready).expect("it stops");
+    let report = engine.run(p, &RunOptions::default(), &mut ());
+    assert_eq!(report.verdict.name(), "done");
+    assert_eq!(report.sinks[0].buffers, 10);
 }
 
 #[test]

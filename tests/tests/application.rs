@@ -515,6 +515,18 @@ fn who_waits_is_told_when_the_engine_stops_fails_or_goes() {
     assert_eq!(blocked(flush), AppError::Ended);
 }
 
+#[test]
+fn who_waits_for_a_start_is_told_that_none_comes() {
+    let mut engine = engine();
+    let p = launch(&mut engine, "appsrc name=s ! appsink name=k");
+    let (s, k) = (source(&mut engine, p), sink(&mut engine, p));
+    let feeder = std::thread::spawn(move || s.wait_for_start(None));
+    let eater = std::thread::spawn(move || k.wait_for_start(None));
+    drop(engine);
+    assert!(!feeder.join().expect("no panic"));
+    assert!(!eater.join().expect("no panic"));
+}
+
 /// Threads that do what they like beside an engine that does what it likes: nobody is left waiting.
 #[test]
 fn nothing_waits_for_ever() {

@@ -255,7 +255,8 @@ fn a_crash_at_every_frame_is_told_with_the_exit_status() {
 #[test]
 fn one_that_fails_once_loses_nothing_where_it_is_tried_again() {
     let whole = run(&frames(6, "faulty", "")).frames();
-    let marker = remotes::scratch("once").join("marker");
+    let folder = remotes::scratch("once");
+    let marker = folder.join("marker");
     let deed = format!("faulty deed=abort from=2 to=9 marker={}", marker.display());
     let got = run(&frames(6, &deed, "restart=on-failure on-crash=retry"));
     assert_eq!(got.report.verdict, Verdict::Done, "{:?}", got.fault);
@@ -349,7 +350,8 @@ fn programs_that_are_no_children() {
         ("quits", "exit status 3"),
         ("shrinks", "exit status 21"),
     ] {
-        let link = remotes::scratch(name).join(name);
+        let folder = remotes::scratch(name);
+        let link = folder.join(name);
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink(CHILD, &link).expect("a link");
         let line = format!(

@@ -304,6 +304,25 @@ fn in_real_time_the_rest_goes_on_and_nobody_spins() {
     assert_eq!(meanwhile.fast, Some(200));
 }
 
+/// In PAUSED no real time passes: who waits for time there does not wait for who waits for something else.
+#[test]
+fn in_paused_time_does_not_wait_for_what_comes_from_outside() {
+    let mut engine = engine(1, &[]);
+    let text = "fakesrc num-buffers=2 ! work time=3600s ! fakesink name=a \
+         appsrc name=s blocksize=4 ! fakesink name=b";
+    let (p, _) = engine.launch("main", text).expect("a graph");
+    let s = engine.element(p, "s").expect("it is there");
+    let s = engine.app_source(s).expect("an appsrc");
+    engine.set_clock(p, ClockMode::Wall);
+    engine.set_state(p, State::Paused);
+    (0..12).for_each(|_| engine.tick());
+    s.push_bytes(&[1], None).expect("room");
+    engine
+        .wait_for_state(p, State::Paused)
+        .expect("both are there");
+    assert!(engine.now(p) >= 3_600_000_000_000, "{}", engine.now(p));
+}
+
 /// The order in which results were taken is what a run took from outside: it is kept.
 #[test]
 fn in_real_time_what_was_taken_is_kept_in_order() {

@@ -2,14 +2,15 @@
 //! deadline; then the tick is over.
 
 use bevy_ecs::system::ResMut;
-use tickpipe_components::fabric::{Fabric, PipelineFabric, Progress};
+use tickpipe_components::fabric::{Fabric, Gate, PipelineFabric, Progress};
 use tickpipe_components::readiness::Readiness;
 
 /// The advance phase.
 pub fn advance(mut fabric: ResMut<Fabric>) {
     for p in fabric.active() {
-        // With the real clock something may come from outside before the next deadline.
-        let waits = p.wall && p.waiting_outside > 0;
+        // With the real clock, which runs in PLAYING, something may come from outside before the next
+        // deadline.
+        let waits = p.wall && p.waiting_outside > 0 && p.sink_gate == Gate::Open;
         let still = p.ready.is_empty() && p.touched.is_empty() && !waits;
         if p.progress == Progress::Running && still {
             to_next_deadline(p);

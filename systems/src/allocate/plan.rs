@@ -191,6 +191,7 @@ fn fall_back(world: &World, topology: &Topology, plan: &mut PoolPlan) {
     if let Some(granted) = granted {
         plan.config.size = plan.config.size.max(granted.size);
         plan.config.align = plan.config.align.max(granted.align);
+        plan.config = plan.config.rounded();
     }
     let owner = topology.nodes[plan.owner].name.clone();
     plan.refused = Some((owner, error.to_string()));

@@ -108,8 +108,14 @@ fn agree(world: &mut World, topology: &Topology) -> Result<Solution, Negotiation
     }
 }
 
-/// Who pulls gets what it reads.
+/// Who pulls gets what it reads. What an earlier start granted, which failed later, is gone.
 fn grant(world: &mut World, topology: &Topology) -> Result<(), NegotiationError> {
+    let mut works = world.resource_mut::<Works>();
+    let works = works.pipelines.get_mut(topology.id.index());
+    works
+        .into_iter()
+        .flat_map(|w| &mut w.slots)
+        .for_each(|slot| slot.work.revoke());
     let pulled = |l: &&Edge| l.transport == Transport::Pull;
     for link in topology.links.iter().filter(pulled) {
         let mut works = world.resource_mut::<Works>();

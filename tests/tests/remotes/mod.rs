@@ -83,12 +83,28 @@ pub fn remote(transform: &str, settings: &str) -> String {
     format!("remote program={CHILD} transform=\"{transform}\" {settings}")
 }
 
+/// A folder of a test, removed when it ends.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// The path of a file in it.
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 /// A folder of a test's own.
-pub fn scratch(name: &str) -> PathBuf {
+pub fn scratch(name: &str) -> Folder {
     let folder =
         std::env::temp_dir().join(format!("tickpipe-remote-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    folder
+    Folder(folder)
 }
 
 struct Digests {

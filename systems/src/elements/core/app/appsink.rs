@@ -4,7 +4,7 @@
 //! `copy-when-below=N` a buffer is let go at once where fewer than N of its pool are free.
 
 use super::AppSink;
-use super::sink::{Offered, Queue, SampleInfo};
+use super::sink::{Offered, OwnEnd, Queue, SampleInfo};
 use crate::element::CapsQuery;
 use crate::element::{Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work};
 use crate::elements::core::FrameHasher;
@@ -30,7 +30,7 @@ pub struct AppSinkElement {
     copy_when_below: u32,
     /// How it keeps time.
     pub terms: SinkTerms,
-    queue: Arc<Queue>,
+    end: Arc<OwnEnd>,
 }
 
 impl Default for AppSinkElement {
@@ -45,7 +45,7 @@ impl Default for AppSinkElement {
                 sync: true,
                 ..SinkTerms::default()
             },
-            queue: Arc::default(),
+            end: Arc::default(),
         }
     }
 }
@@ -53,12 +53,12 @@ impl Default for AppSinkElement {
 impl AppSinkElement {
     /// A handle of the application.
     pub fn handle(&self, waker: Arc<Waker>) -> AppSink {
-        AppSink::of(&self.queue, waker)
+        AppSink::of(&self.end.0, waker)
     }
 
     /// The element works no more: its run failed, or its end came.
     pub fn over(&self, failure: Option<(Domain, Code)>) {
-        self.queue.over(failure);
+        self.end.0.over(failure);
     }
 }
 
@@ -141,12 +141,12 @@ impl Element for AppSinkElement {
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
-        self.queue.start(match self.max_buffers {
+        self.end.0.start(match self.max_buffers {
             0 => 16,
             most => (most as usize).min(65_536),
         });
         Ok(Box::new(Giving {
-            queue: Arc::clone(&self.queue),
+            queue: Arc::clone(&self.end.0),
             drop: self.drop,
             copy_when_below: self.copy_when_below,
             caps: Arc::new(Caps::any()),

@@ -3,7 +3,7 @@
 //! It fills buffers of a pool of its own; a buffer that the application had from `alloc` changes places
 //! with one of those, so that no byte is copied where both have the same shape.
 
-use super::queue::{Bounds, Given, Mode, Queue, Shape};
+use super::queue::{Bounds, Given, Mode, OwnEnd, Queue, Shape};
 use super::{AppBuffer, AppSource};
 use crate::element::{
     Buffers, CapsQuery, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Work,
@@ -37,7 +37,7 @@ pub struct AppSrcElement {
     block: bool,
     is_live: bool,
     do_timestamp: bool,
-    queue: Arc<Queue>,
+    end: Arc<OwnEnd>,
 }
 
 impl Default for AppSrcElement {
@@ -51,7 +51,7 @@ impl Default for AppSrcElement {
             block: false,
             is_live: false,
             do_timestamp: false,
-            queue: Arc::default(),
+            end: Arc::default(),
         }
     }
 }
@@ -87,15 +87,15 @@ impl From<Wrong> for ElementError {
 impl AppSrcElement {
     /// A handle of the application.
     pub fn handle(&self, waker: Arc<Waker>) -> AppSource {
-        AppSource::of(&self.queue, waker)
+        AppSource::of(&self.end.0, waker)
     }
 
     /// The element works no more: its run failed, or nobody takes anything any more.
     pub fn over(&self, failure: Option<(Domain, Code)>) {
-        if self.queue.lock().mode != Mode::Running {
+        if self.end.0.lock().mode != Mode::Running {
             return;
         }
-        self.queue.leave(match failure {
+        self.end.0.leave(match failure {
             Some((domain, code)) => Mode::Failed(domain, code),
             None => Mode::Over,
         });
@@ -210,10 +210,10 @@ impl Element for AppSrcElement {
     }
 
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
-        if !self.queue.lock().known {
+        if !self.end.0.lock().known {
             return Err(Wrong::Nobody.into());
         }
-        self.queue.start(Bounds {
+        self.end.0.start(Bounds {
             buffers: match self.max_buffers {
                 0 => MOST,
                 most => usize::try_from(most).unwrap_or(MOST).min(MOST),
@@ -223,7 +223,7 @@ impl Element for AppSrcElement {
             blocks: self.block,
         });
         Ok(Box::new(Sending {
-            queue: Arc::clone(&self.queue),
+            queue: Arc::clone(&self.end.0),
             do_timestamp: self.do_timestamp,
             info: None,
             packed: None,

@@ -30,6 +30,8 @@ pub(super) enum Mode {
     Failed(Domain, Code),
     /// Nobody takes anything any more.
     Over,
+    /// The element is not there any more.
+    Gone,
 }
 
 /// How much the queue holds, and how much the application may have.
@@ -113,6 +115,17 @@ impl core::fmt::Debug for Queue {
     }
 }
 
+/// The element's end of a queue. All settings that were copied from one share it: when the last of them
+/// goes, the element is gone, and who waits for it is told.
+#[derive(Debug, Default)]
+pub(super) struct OwnEnd(pub Arc<Queue>);
+
+impl Drop for OwnEnd {
+    fn drop(&mut self) {
+        self.0.leave(Mode::Gone);
+    }
+}
+
 /// Bytes of a picture of fixed raw caps.
 pub(super) fn picture(caps: &Caps) -> Option<(String, usize)> {
     let info = VideoInfo::from_structure(caps.structures().first()?).ok()?;
@@ -123,7 +136,7 @@ impl State {
     pub(super) fn running(&self) -> Result<(), AppError> {
         match self.mode {
             Mode::Running => Ok(()),
-            Mode::Stopped => Err(AppError::Stopped),
+            Mode::Stopped | Mode::Gone => Err(AppError::Stopped),
             Mode::Flushing => Err(AppError::Flushing),
             Mode::Failed(domain, code) => Err(AppError::Failed(domain, code)),
             Mode::Over => Err(AppError::Ended),
@@ -184,7 +197,9 @@ impl Queue {
     /// told.
     pub(super) fn leave(&self, mode: Mode) {
         let mut state = self.lock();
-        state.mode = mode;
+        if state.mode != Mode::Gone {
+            state.mode = mode;
+        }
         let left = state.discard();
         if mode == Mode::Running {
             state.ended = false;

@@ -81,6 +81,8 @@ type Ended = Box<dyn FnMut() + Send>;
 #[derive(Default)]
 pub(super) struct State {
     running: bool,
+    /// The element is not there any more.
+    gone: bool,
     /// Counts runs: what is of another comes back to nobody.
     run: u64,
     samples: VecDeque<Sample>,
@@ -106,6 +108,18 @@ pub(super) struct Queue {
 impl core::fmt::Debug for Queue {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Queue").finish_non_exhaustive()
+    }
+}
+
+/// The element's end of a queue. All settings that were copied from one share it: when the last of them
+/// goes, the element is gone, and who waits for it is told.
+#[derive(Debug, Default)]
+pub(super) struct OwnEnd(pub Arc<Queue>);
+
+impl Drop for OwnEnd {
+    fn drop(&mut self) {
+        self.0.lock().gone = true;
+        self.0.stop();
     }
 }
 
@@ -365,6 +379,9 @@ impl AppSink {
         let until = most.and_then(|most| Instant::now().checked_add(most));
         let mut state = self.queue.lock();
         while !state.running && !state.ended {
+            if state.gone {
+                return false;
+            }
             let comes = &self.queue.comes;
             state = match (most, until) {
                 (Some(_), Some(until)) => {

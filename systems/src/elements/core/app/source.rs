@@ -280,11 +280,12 @@ impl AppSource {
     /// Waits for so long until the element runs and knows its buffers; without a limit for ever.
     /// Whether it does.
     pub fn wait_for_start(&self, most: Option<Duration>) -> bool {
-        let started = |state: &mut State| {
-            let runs = state.mode == Mode::Running && state.shape.size > 0;
-            runs.then_some(())
+        let started = |state: &mut State| match state.mode {
+            Mode::Running if state.shape.size > 0 => Some(true),
+            Mode::Gone => Some(false),
+            _ => None,
         };
-        self.wait(most, started).is_some()
+        self.wait(most, started).unwrap_or(false)
     }
 
     /// Is told when the element has nothing to send; it may give something at once. It is called while
