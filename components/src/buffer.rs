@@ -20,6 +20,10 @@ bitflags::bitflags! {
         const GAP = 1 << 3;
         /// Its time was not received with it: it was worked out.
         const DERIVED = 1 << 4;
+        /// A synchroniser showed a frame once more for it.
+        const REPEATED = 1 << 5;
+        /// A synchroniser had no frame of an input for it.
+        const ABSENT = 1 << 6;
     }
 }
 

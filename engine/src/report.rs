@@ -179,10 +179,12 @@ pub struct LeakReport {
 pub struct SyncReport {
     /// Its name.
     pub element: String,
-    /// The time base of the sets' times: the leading input's.
+    /// The time base of the sets' times.
     pub time_base: [u32; 2],
     /// Per set its time and, per input, which of its frames, or null.
     pub sets: Vec<(i64, Vec<Option<u64>>)>,
+    /// Per input: frames that it took in.
+    pub taken: Vec<u64>,
     /// Per input: sets in which it showed a frame again.
     pub repeated: Vec<u64>,
     /// Per input: frames that no set showed.
@@ -410,8 +412,9 @@ impl Engine {
                 let records = sync.records.iter().flatten();
                 report.sync.push(SyncReport {
                     element: node.name.clone(),
-                    time_base: base(sync.inputs.first().map_or(sync.time_base, |i| i.time_base)),
+                    time_base: base(sync.out_base),
                     sets: records.map(|r| (r.pts, r.indexes.to_vec())).collect(),
+                    taken: per_input(|i| i.taken),
                     repeated: per_input(|i| i.repeated),
                     dropped: per_input(|i| i.dropped),
                     absent: per_input(|i| i.absent),

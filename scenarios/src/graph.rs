@@ -272,7 +272,7 @@ impl Graph<'_> {
             } => {
                 let element = self.element(name, key, span)?;
                 let class = self.engine.world().get::<ClassRef>(element.entity());
-                if !class.is_some_and(|c| c.0.terms.flow == Flow::Lead) {
+                if !class.is_some_and(|c| c.0.terms.flow.synchronises()) {
                     let kind = Kind::NotSynchronised {
                         key: key.clone(),
                         name: name.clone(),

@@ -9,7 +9,7 @@
 use crate::caps::Caps;
 use crate::id::PoolId;
 use crate::sync::Synchroniser;
-use crate::time::{Rounding, TimeBase};
+use crate::time::TimeBase;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -115,7 +115,7 @@ impl Changes {
             passed.push((slot.taken, epoch));
         }
         if let Some(base) = base {
-            set_base(sync, input, base);
+            sync.set_base(input, base);
         }
     }
 
@@ -189,29 +189,6 @@ impl Changes {
             if switch.count == 0 {
                 self.switch = None;
             }
-        }
-    }
-}
-
-/// Frames of a synchroniser's input count units of `base` from now on.
-pub(super) fn set_base(sync: &mut Synchroniser, input: usize, base: TimeBase) {
-    if let Some(input) = sync.inputs.get_mut(input) {
-        input.time_base = base;
-        rebase(sync, base);
-    }
-}
-
-/// Makes the common time base fine enough for `base` too, and states held times in it.
-fn rebase(sync: &mut Synchroniser, base: TimeBase) {
-    let (old, new) = (sync.time_base, sync.time_base.merge(base));
-    if old == new {
-        return;
-    }
-    sync.time_base = new;
-    for input in &mut sync.inputs {
-        for frame in [&mut input.current, &mut input.next].into_iter().flatten() {
-            let time = old.convert(frame.time, new, Rounding::Nearest);
-            frame.time = time.unwrap_or(frame.time);
         }
     }
 }

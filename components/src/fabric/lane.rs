@@ -339,7 +339,7 @@ impl Lane {
     pub fn change_at_end(&mut self, due: &Due, mut retire: impl FnMut(PoolId)) {
         if let Some(sync) = self.extras.made().and_then(|e| e.sync.as_mut()) {
             for (&pad, &base) in due.inputs.iter().zip(&due.bases) {
-                super::change::set_base(sync, pad as usize, base);
+                sync.set_base(pad as usize, base);
             }
         }
         let Some(memory) = due.memory else {

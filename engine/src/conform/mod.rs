@@ -22,6 +22,7 @@
 
 mod caps;
 mod form;
+mod framesync;
 mod grid;
 mod gstcaps;
 mod gstlaunch;
@@ -52,7 +53,12 @@ pub struct Suite {
 }
 
 /// All suites, in the order in which they are listed.
-pub const SUITES: &[Suite] = &[caps::SUITE, gstcaps::SUITE, gstlaunch::SUITE];
+pub const SUITES: &[Suite] = &[
+    caps::SUITE,
+    framesync::SUITE,
+    gstcaps::SUITE,
+    gstlaunch::SUITE,
+];
 
 /// The suite of that name.
 pub fn suite(name: &str) -> Option<&'static Suite> {

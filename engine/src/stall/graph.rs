@@ -292,7 +292,7 @@ fn missing(l: &Lane, told: usize) -> Vec<usize> {
         Trigger::All => pads(&|_, i| empty(i) && !i.may_be_silent),
         Trigger::Set => {
             let wants = |pad: usize| l.extras.sync.as_ref().is_some_and(|s| s.wants(pad));
-            pads(&|pad, i| empty(i) && wants(pad))
+            pads(&|pad, i| empty(i) && wants(pad) && !i.may_be_silent)
         }
         Trigger::Any | Trigger::Free => Vec::new(),
     };

@@ -3,7 +3,6 @@
 
 use super::commit;
 use super::{HEAVY, PoolPlan, fail, graph_hash, heavy_size, spawn_pool, time_base, warn_of_fewer};
-use crate::element::Flow;
 use crate::negotiate::Changing;
 use crate::pipelines::{Told, Works};
 use crate::state::{Graphs, Topology, fabric_of};
@@ -91,7 +90,7 @@ pub(super) fn change(world: &mut World, changing: Changing) {
                 continue;
             }
             let bases = match n.class.terms.flow {
-                Flow::Lead => inputs
+                flow if flow.synchronises() => inputs
                     .iter()
                     .map(|&k| time_base(changing.solution.links[n.inputs[k as usize]].first()))
                     .collect(),

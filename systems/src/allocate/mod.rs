@@ -16,7 +16,7 @@ pub use footprint::Footprint;
 pub use need::{Need, PoolError, arithmetic};
 pub use plan::{MemoryError, MemoryPlan, PoolPlan, plan_memory};
 
-use crate::element::{Buffers, Flow, PadAt};
+use crate::element::{Buffers, PadAt};
 use crate::negotiate::Solution;
 use crate::outside::{Outside, SharedWorkers};
 use crate::pipelines::Works;
@@ -261,13 +261,23 @@ fn lanes(
             let copies = (n.outputs.len() - 1) * quantum;
             lane.extras.make().retained.reserve(copies);
         }
-        if n.class.terms.flow == Flow::Lead {
+        if n.class.terms.flow.synchronises() && !n.inputs.is_empty() {
             let bases: SmallVec<[TimeBase; 4]> = n
                 .inputs
                 .iter()
                 .map(|&l| time_base(solution.links[l].structures().first()))
                 .collect();
-            lane.extras.make().sync = Some(Box::new(Synchroniser::new(&bases, quantum)));
+            let mut terms = n.class.sync_terms(entity, bases.len());
+            // An element with fixed pads of which some are not linked.
+            terms.rules.truncate(bases.len());
+            let mut sync = match Synchroniser::new(terms, &bases, quantum) {
+                Ok(sync) => sync,
+                Err(error) => Synchroniser::refused(error),
+            };
+            for (input, lane) in sync.inputs.iter_mut().zip(&lane.inputs) {
+                input.silent = lane.may_be_silent;
+            }
+            lane.extras.make().sync = Some(Box::new(sync));
         }
         lane
     };

@@ -344,5 +344,5 @@ fn capacities(
 
 /// Whether an element with this flow compares its inputs.
 pub(super) fn synchronises(flow: Flow) -> bool {
-    flow == Flow::Lead
+    flow.synchronises()
 }

@@ -17,6 +17,7 @@ use tickpipe_components::fabric::{Latency, QueueLimits, SinkTerms};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::{Backing, PoolConfig};
 use tickpipe_components::property::{PropertyKind, PropertyValue};
+use tickpipe_components::sync::SyncTerms;
 
 /// How caps cross an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,19 @@ pub enum Flow {
     /// Its source pad has the caps of sink pad 0; other sink pads are related to that by
     /// `transform_caps`. Frames of its inputs are synchronised.
     Lead,
+    /// Its source pads and other sink pads are related to sink pad 0 by `transform_caps`; what is left
+    /// open of a source pad follows from all sink pads ([`Element::fixate_set`]). Frames of its
+    /// inputs are synchronised.
+    Sets,
     /// Its pads have nothing to do with each other.
     Separate,
+}
+
+impl Flow {
+    /// Whether frames of its inputs are synchronised.
+    pub const fn synchronises(self) -> bool {
+        matches!(self, Flow::Lead | Flow::Sets)
+    }
 }
 
 /// Why the first bytes of the stream are not to be had.
@@ -186,6 +198,8 @@ pub struct ElementClass {
     enum_caps: fn(EntityRef<'_>, &CapsQuery<'_>, PadAt, u32) -> Answer<Option<Structure>>,
     transform_caps: fn(EntityRef<'_>, PadAt, PadAt, &Structure, u32) -> Option<Transformed>,
     fixate: fn(EntityRef<'_>, PadAt, &Structure, Option<&Structure>) -> Option<Structure>,
+    fixate_set: fn(EntityRef<'_>, &Structure, &[Option<&Structure>]) -> Option<Structure>,
+    sync_terms: fn(EntityRef<'_>, usize) -> SyncTerms,
     accept_caps: fn(EntityRef<'_>, &PadCapsOf) -> Answer<()>,
     propose_pool: fn(EntityRef<'_>, PadAt, &PadCapsOf) -> Proposal,
     decide_pool: fn(EntityRef<'_>, &PadCapsOf, PoolConfig) -> Answer<Buffers>,
@@ -283,6 +297,11 @@ impl ElementClass {
                 entity.get::<T>()?.transform_caps(from, to, caps, index)
             },
             fixate: |entity, pad, caps, other| Some(entity.get::<T>()?.fixate(pad, caps, other)),
+            fixate_set: |entity, caps, inputs| Some(entity.get::<T>()?.fixate_set(caps, inputs)),
+            sync_terms: |entity, inputs| match entity.get::<T>() {
+                Some(settings) => settings.sync_terms(inputs),
+                None => SyncTerms::default(),
+            },
             accept_caps: |entity, pads| match entity.get::<T>() {
                 Some(settings) => settings.accept_caps(pads),
                 None => Ok(()),
@@ -445,6 +464,22 @@ impl ElementClass {
         downstream: PoolConfig,
     ) -> Answer<Buffers> {
         (self.decide_pool)(entity, pads, downstream)
+    }
+
+    /// See [`Element::fixate_set`].
+    pub fn fixate_set(
+        &self,
+        entity: EntityRef<'_>,
+        caps: &Structure,
+        inputs: &[Option<&Structure>],
+    ) -> Structure {
+        let set = (self.fixate_set)(entity, caps, inputs);
+        set.unwrap_or_else(|| keep_values(caps, inputs.first().copied().flatten()))
+    }
+
+    /// See [`Element::sync_terms`].
+    pub fn sync_terms(&self, entity: EntityRef<'_>, inputs: usize) -> SyncTerms {
+        (self.sync_terms)(entity, inputs)
     }
 
     /// See [`Element::retains`].

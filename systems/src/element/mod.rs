@@ -12,6 +12,7 @@ mod pools;
 mod process;
 mod property;
 mod registry;
+mod sets;
 mod transformed;
 mod work;
 
@@ -25,6 +26,10 @@ pub use process::Process;
 pub(crate) use process::{Beside, Now, Offers};
 pub use property::Property;
 pub use registry::{ClassRef, Registry, RegistryError};
+pub use sets::{
+    Pair, SetStamp, SyncSettings, Synchronises, each_pair, each_set, each_set_lent, shortest,
+    strict, sync_properties, writable,
+};
 pub use transformed::{Fields, Transformed};
 pub use work::{Handled, PadCapsOf, PassThrough, Seeking, Work};
 
@@ -35,11 +40,12 @@ use tickpipe_components::caps::Structure;
 use tickpipe_components::fabric::{Latency, QueueLimits, SinkTerms};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::pool::{Backing, PoolConfig};
+use tickpipe_components::sync::{OutBase, SyncTerms};
 
 /// What an element waits for before it can run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Waits {
-    /// An item on any sink pad; a synchroniser's set with [`Flow::Lead`].
+    /// An item on any sink pad; a synchroniser's set where [`Flow::synchronises`].
     #[default]
     Any,
     /// An item on the sink pad that it names ([`Process::wait_for_input`]), for it compares them
@@ -112,8 +118,8 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     /// `caps` allows.
     ///
     /// Asked only of elements with [`Flow::Convert`], of each sink pad towards each source pad with
-    /// what `enum_caps` says of the sink pad, and of [`Flow::Lead`] from sink pad 0 towards the
-    /// others. The default ties everything.
+    /// what `enum_caps` says of the sink pad, and of [`Flow::Lead`] and [`Flow::Sets`] from sink pad
+    /// 0 towards the others. The default ties everything.
     fn transform_caps(
         &self,
         from: PadAt,
@@ -131,6 +137,19 @@ pub trait Element: Component<Mutability = Mutable> + Default {
     fn fixate(&self, pad: PadAt, caps: &Structure, other: Option<&Structure>) -> Structure {
         let _ = pad;
         keep_values(caps, other)
+    }
+
+    /// Of an element with [`Flow::Sets`]: chooses among what is left for its source pad, given what was
+    /// fixed on each sink pad. The default is [`Element::fixate`] with the first.
+    fn fixate_set(&self, caps: &Structure, inputs: &[Option<&Structure>]) -> Structure {
+        let first = inputs.first().copied().flatten();
+        self.fixate(PadAt::source(0), caps, first)
+    }
+
+    /// Of an element whose inputs are synchronised, with so many of them linked: the rules.
+    fn sync_terms(&self, inputs: usize) -> SyncTerms {
+        let _ = inputs;
+        SyncTerms::dual(OutBase::First)
     }
 
     /// Checks what was agreed, before anything is allocated. Sinks are asked first.

@@ -161,6 +161,12 @@ impl<'a> Process<'a> {
         sync.sets.pop_front()
     }
 
+    /// The time base of the sets' times.
+    pub fn sets_base(&self) -> TimeBase {
+        let sync = self.lane.extras.sync.as_ref();
+        sync.map_or_else(TimeBase::default, |s| s.out_base)
+    }
+
     /// Whether the synchroniser makes no further set.
     pub fn sets_ended(&self) -> bool {
         self.lane

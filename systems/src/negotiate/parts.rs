@@ -248,17 +248,24 @@ impl Asker<'_> {
                     links: pads.iter().map(|p| p.0).collect(),
                 },
             }),
-            Flow::Lead => {
-                let lead = pads
-                    .iter()
-                    .filter(|p| p.1 == PadAt::sink(0) || !p.1.is_sink());
-                parts.push(Part {
-                    node,
-                    what: What::Wire {
-                        links: lead.map(|p| p.0).collect(),
-                    },
-                });
-                for other in pads.iter().filter(|p| p.1.is_sink() && p.1.index > 0) {
+            Flow::Lead | Flow::Sets => {
+                let leads = flow == Flow::Lead;
+                if leads {
+                    let lead = pads
+                        .iter()
+                        .filter(|p| p.1 == PadAt::sink(0) || !p.1.is_sink());
+                    parts.push(Part {
+                        node,
+                        what: What::Wire {
+                            links: lead.map(|p| p.0).collect(),
+                        },
+                    });
+                }
+                let follows = |pad: PadAt| match pad.is_sink() {
+                    true => pad.index > 0,
+                    false => !leads,
+                };
+                for other in pads.iter().filter(|p| follows(p.1)) {
                     let (from, to) = (of(&pads[0]), of(other));
                     let ways = ways(
                         &n.class,

@@ -12,7 +12,7 @@ use super::problem::{Factor, Frame, Problem};
 use super::region::regions;
 use super::relation::{Row, Shape};
 use super::{explain, repair};
-use crate::element::{PadAt, PadCapsOf, keep_values};
+use crate::element::{Flow, PadAt, PadCapsOf, keep_values};
 use crate::state::Topology;
 use bevy_ecs::world::World;
 use std::cell::Cell;
@@ -458,7 +458,14 @@ impl Fix for Fixer<'_> {
             .filter(|w| *w != wire)
             .and_then(|w| fixed[w as usize].as_ref());
         let entity = self.world.entity(node.entity);
-        let chosen = node.class.fixate(entity, pad, allowed, other);
+        let chosen = match node.class.terms.flow {
+            Flow::Sets => {
+                let wires = node.inputs.iter().map(|&l| self.problem.wire_of[l]);
+                let fixed: Vec<_> = wires.map(|w| fixed[w as usize].as_ref()).collect();
+                node.class.fixate_set(entity, allowed, &fixed)
+            }
+            _ => node.class.fixate(entity, pad, allowed, other),
+        };
         let inside = chosen.is_fixed() && chosen.is_subset(allowed);
         if inside {
             chosen

@@ -39,12 +39,20 @@ impl Run<'_> {
         if let Event::Segment(segment) = event {
             signals.set_input(pad, segment);
         }
+        // Nobody has to wait for a frame of a gap.
+        if let Event::Gap(gap) = event
+            && let Some(end) = gap.duration.and_then(|d| gap.start.checked_add(d))
+            && let Some(sync) = lane.extras.made().and_then(|e| e.sync.as_mut())
+        {
+            sync.promise(pad, end, gap.time_base);
+            lane.again = true;
+        }
         // A sink in PAUSED has nothing to wait for where nothing comes.
         if lane.is_sink() && matches!(event, Event::Gap(_)) {
             lane.late = true;
         }
         if self.ask(lane, slot, PadAt::sink(pad), &event)? == Handled::Forward
-            && forwards(lane, &event)
+            && forwards(lane, pad, &event)
         {
             for pad in 0..lane.outputs.len() {
                 lane.push_event(pad, event.clone());
@@ -106,8 +114,14 @@ impl Run<'_> {
 
 /// Of several inputs each has a segment of its own, and the element says which one counts; of a
 /// synchroniser it is that of the input that leads.
-fn forwards(lane: &Lane, event: &Event) -> bool {
-    lane.inputs.len() < 2 || !matches!(event, Event::Segment(_))
+fn forwards(lane: &Lane, pad: usize, event: &Event) -> bool {
+    match (event, &lane.extras.sync) {
+        _ if lane.inputs.len() < 2 => true,
+        (Event::Segment(_), _) => false,
+        // Something may come in the gap of an input, of another.
+        (Event::Gap(_), Some(sync)) => pad == 0 && sync.leads(),
+        _ => true,
+    }
 }
 
 /// Brings events that go upstream to the elements that they are for.

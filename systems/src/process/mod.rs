@@ -84,6 +84,8 @@ fn stamp_error(error: SyncError) -> ElementError {
     let code = match error {
         SyncError::NoTime { .. } => Code::NoTimestamp,
         SyncError::TooFar { .. } => Code::Damaged,
+        SyncError::NoLevel | SyncError::Inputs { .. } => Code::Refused,
+        SyncError::EndedEarly { .. } => Code::Truncated,
     };
     ElementError::new(Domain::Stream, code, error)
 }

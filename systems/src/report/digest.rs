@@ -114,6 +114,11 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
     }
     if let Some(sync) = &lane.extras.sync {
         for input in &sync.inputs {
+            hash.unsigned("phase", input.phase as u64);
+            hash.unsigned("level", input.level.into());
+            hash.flag("moved", input.moved);
+            hash.signed("marker", input.marker.unwrap_or(i64::MIN));
+            hash.signed("bound", input.bound.unwrap_or(i64::MIN));
             for frame in [input.current, input.next] {
                 hash.signed("buffer", frame.map_or(-1, |f| f.buffer.0.into()));
                 hash.signed("time", frame.map_or(0, |f| f.time));

@@ -369,9 +369,8 @@ fn missing_input(l: &Lane) -> Option<u32> {
             if !sync.sets.is_empty() || sync.finished {
                 return None;
             }
-            let waits =
-                |k: usize| sync.wants(k) && l.inputs.get(k).is_some_and(|i| i.queue.is_empty());
-            (0..l.inputs.len()).find(|&k| waits(k)).map(|k| k as u32)
+            let has = |k: usize| l.inputs.get(k).is_none_or(|i| !i.queue.is_empty());
+            sync.waits_for(has).map(|k| k as u32)
         }
     }
 }

@@ -284,10 +284,10 @@ fn take_running(world: &mut World, id: PipelineId) -> Option<Topology> {
 
 /// What makes an element of this shape ready.
 pub(crate) fn trigger_of(node: &Node, entity: bevy_ecs::world::EntityRef<'_>) -> Trigger {
-    use crate::element::{Flow, Waits};
+    use crate::element::Waits;
     match (node.inputs.is_empty(), node.class.terms.flow) {
         (true, _) => Trigger::Free,
-        (false, Flow::Lead) => Trigger::Set,
+        (false, flow) if flow.synchronises() => Trigger::Set,
         (false, _) if node.class.waits(entity) == Waits::All => Trigger::All,
         (false, _) => Trigger::Any,
     }

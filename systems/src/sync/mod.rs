@@ -4,10 +4,13 @@
 
 use crate::pipelines::each;
 use bevy_ecs::system::ResMut;
-use tickpipe_components::fabric::{BufferTable, Fabric, Granted, Lane, PipelineFabric, Trigger};
+use tickpipe_components::buffer::BufferMeta;
+use tickpipe_components::fabric::{
+    BufferTable, Fabric, Granted, Input, Item, Lane, PipelineFabric, Trigger,
+};
 use tickpipe_components::id::LaneId;
 use tickpipe_components::readiness::Readiness;
-use tickpipe_components::sync::{SyncError, SyncStep, Synchroniser};
+use tickpipe_components::sync::{SyncError, SyncInput, SyncStep, Synchroniser, Upcoming};
 
 /// The sync phase.
 pub fn sync(mut fabric: ResMut<Fabric>) {
@@ -73,9 +76,9 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
     let switching = |l: &Lane| l.changes.as_ref().is_some_and(|c| c.switch.is_some());
     while sync.sets.len() < room && !switching(l) {
         let (meta, refs) = (&buffers.meta, &mut buffers.refs);
-        let released = &mut l.released;
+        let (released, inputs) = (&mut l.released, &l.inputs);
         let step = sync.step(
-            |b| meta[b.index()].pts.unwrap_or_default(),
+            |k| upcoming(inputs.get(k), meta),
             |b| refs[b.index()] += 1,
             |b| released.push(b),
         );
@@ -87,7 +90,7 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
             }
             SyncStep::End => break,
             SyncStep::Wait(k) => {
-                if !take_in(&mut sync, k, l, buffers) {
+                if !take_in(&mut sync, k, l, buffers) && !take_in_others(&mut sync, k, l, buffers) {
                     waits_for = Some(k);
                     break;
                 }
@@ -106,6 +109,36 @@ fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
         true => Readiness::Ready,
         false => Readiness::Input(input as u32),
     })
+}
+
+/// What stands next on an input.
+fn upcoming(input: Option<&Input>, meta: &[BufferMeta]) -> Upcoming {
+    match input.and_then(|i| i.queue.front()) {
+        Some(item) if item == Item::EOS => Upcoming::End,
+        Some(item) => item.as_buffer().map_or(Upcoming::Unknown, |buffer| {
+            let meta = &meta[buffer.index()];
+            Upcoming::Frame(meta.pts, meta.time_base)
+        }),
+        None => Upcoming::Unknown,
+    }
+}
+
+/// Where an input that may go without is the first that has nothing, others may have something.
+fn take_in_others(
+    sync: &mut Synchroniser,
+    silent: usize,
+    l: &mut Lane,
+    buffers: &BufferTable,
+) -> bool {
+    let may_go_without = |i: &SyncInput| i.silent || i.bound.is_some();
+    if !sync.inputs.get(silent).is_some_and(may_go_without) {
+        return false;
+    }
+    let mut any = false;
+    for k in 0..sync.inputs.len() {
+        any |= sync.wants(k) && take_in(sync, k, l, buffers);
+    }
+    any
 }
 
 /// Takes the next item of an input into the synchroniser; `false` if there is none.
@@ -138,7 +171,7 @@ fn take_in(sync: &mut Synchroniser, k: usize, l: &mut Lane, buffers: &BufferTabl
         Some(buffer) => {
             input.taken += 1;
             let meta = &buffers.meta[buffer.index()];
-            if let Err(error) = sync.offer(k, buffer, meta.pts, meta.time_base) {
+            if let Err(error) = sync.offer(k, buffer, meta.pts, meta.duration, meta.time_base) {
                 l.released.push(buffer);
                 l.dropped += 1;
                 l.tell_untimed(meta);

@@ -113,6 +113,14 @@ impl ElementClass {
         if let Some(index) = self.properties.iter().position(|p| p.name == name) {
             return Ok(Some(index));
         }
+        // FFmpeg writes `_` where GStreamer writes `-`.
+        let alike = |a: &str| {
+            let same = |(a, b): (char, char)| a == b || a == '-' && b == '_';
+            a.len() == name.len() && a.chars().zip(name.chars()).all(same)
+        };
+        if let Some(index) = self.properties.iter().position(|p| alike(p.name)) {
+            return Ok(Some(index));
+        }
         if self.ignored.contains(&name) {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! The element that a `remote` runs elsewhere: its launch text, its class and its settings. Pure; it
 //! touches only a world of its own.
 
-use crate::element::{ElementClass, Flow, PadTemplate, Registry, RegistryError, SetOutcome};
+use crate::element::{ElementClass, PadTemplate, Registry, RegistryError, SetOutcome};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::world::{EntityRef, World};
 use std::sync::Arc;
@@ -162,7 +162,7 @@ fn why_not(class: &ElementClass) -> Option<&'static str> {
     if class.name == "remote" {
         return Some("it is one that runs another");
     }
-    if class.terms.flow == Flow::Lead {
+    if class.terms.flow.synchronises() {
         return Some("it synchronises several inputs, which is done around it");
     }
     match (of(Direction::Sink), of(Direction::Source)) {

@@ -10,7 +10,8 @@
 
 use super::pixels::overlay_opaque;
 use crate::element::{
-    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Property, Transformed, Work,
+    Buffers, Element, Flow, PadAt, PadCapsOf, PadTemplate, Pair, Process, Property, SyncSettings,
+    Synchronises, Transformed, Work, each_pair, sync_properties, writable,
 };
 use crate::elements::raw_video::{FORMATS, frame_of, frame_pool, raw_video_caps, stream_info};
 use bevy_ecs::component::Component;
@@ -22,6 +23,7 @@ use tickpipe_components::fabric::{Granted, Latency};
 use tickpipe_components::fault::{Code, Domain, ElementError};
 use tickpipe_components::id::BufferId;
 use tickpipe_components::pool::PoolConfig;
+use tickpipe_components::sync::{OutBase, SyncTerms};
 use tickpipe_components::video::{FrameMut, Layout, VideoFormat, VideoInfo};
 
 /// Settings of `overlay`.
@@ -31,6 +33,18 @@ pub struct Overlay {
     pub x: i32,
     /// Its upper edge.
     pub y: i32,
+    /// How its inputs are synchronised.
+    pub sync: SyncSettings,
+}
+
+impl Synchronises for Overlay {
+    fn sync(&self) -> &SyncSettings {
+        &self.sync
+    }
+
+    fn sync_mut(&mut self) -> &mut SyncSettings {
+        &mut self.sync
+    }
 }
 
 fn opaque_formats() -> tickpipe_components::caps::Caps {
@@ -54,7 +68,7 @@ impl Element for Overlay {
     }
 
     fn properties() -> Vec<Property<Self>> {
-        vec![
+        let own: [Property<Self>; 2] = [
             crate::field!(
                 Int(i32::MIN as i64, i32::MAX as i64),
                 "x",
@@ -67,7 +81,12 @@ impl Element for Overlay {
                 "Upper edge of the picture on top, in pixels; rounded down to the chroma grid",
                 y
             ),
-        ]
+        ];
+        own.into_iter().chain(sync_properties()).collect()
+    }
+
+    fn sync_terms(&self, _inputs: usize) -> SyncTerms {
+        self.sync.dual(OutBase::First)
     }
 
     fn transform_caps(
@@ -95,10 +114,10 @@ impl Element for Overlay {
         frame_pool(pads.source(0), downstream).map(Buffers::InPlace)
     }
 
-    /// The leading frame that waits for the other's next; of the other the frame that is shown,
-    /// the next, and one that a set still shows.
+    /// The leading frame that is shown, and the one that waits for the other's next; of the other the
+    /// frame that is shown, the next, and one that a set still shows.
     fn retains(&self, pad: PadAt) -> u32 {
-        if pad.index == 0 { 1 } else { 3 }
+        if pad.index == 0 { 2 } else { 3 }
     }
 
     /// Of the other as many for a frame of the leading one as its rate is higher.
@@ -148,47 +167,46 @@ struct Overlaying {
     frames: u64,
 }
 
-/// The leading frame, to write: itself where nobody else holds it, else a copy. It is consumed.
-///
-/// # Errors
-/// A frame that is too short, or a copy.
-fn writable(
+/// A copy of the leading frame, in the layout of the buffer that it goes to.
+fn copy(
     process: &mut Process<'_>,
     main: BufferId,
+    to: &mut Granted,
     stream: &VideoInfo,
-) -> Result<Option<Granted>, ElementError> {
-    if let Some(own) = process.write_in_place(main) {
-        return Ok(Some(own));
-    }
-    let Some(mut copy) = process.acquire() else {
-        process.drop_buffer(main);
-        return Ok(None);
-    };
+) -> Result<usize, ElementError> {
     let bytes = process.bytes(main);
-    copy.meta = *process.meta(main);
-    let (from, to) = (
+    let (read, written) = (
         process.picture(main, stream),
-        process.picture(copy.buffer, stream),
+        process.picture(to.buffer, stream),
     );
-    let space = copy.memory.as_mut_slice();
-    let len = match from == to {
+    let space = to.memory.as_mut_slice();
+    match read == written {
         true => Ok(copied(bytes, space)),
-        false => copied_by_rows(&from, bytes, &to, space),
-    };
-    if from != to {
-        copy.meta.len = to.size();
-    }
-    process.release(main);
-    match len {
-        Ok(len) => {
-            process.count_copy(len);
-            Ok(Some(copy))
-        }
-        Err(error) => {
-            process.discard(copy);
-            Err(error)
+        false => {
+            to.meta.len = written.size();
+            copied_by_rows(&read, bytes, &written, space)
         }
     }
+}
+
+/// Passes on the leading frame as it is; a copy where it is shown once more at another time.
+fn pass_main(
+    process: &mut Process<'_>,
+    pair: &Pair,
+    stream: &VideoInfo,
+) -> Result<(), ElementError> {
+    if pair.stamp.is_time_of(process.meta(pair.main)) {
+        process.forward(0, pair.main);
+        return Ok(());
+    }
+    let own = writable(process, pair.main, |process, main, to| {
+        copy(process, main, to, stream)
+    });
+    if let Some(mut own) = own? {
+        own.meta = pair.stamp.apply(&own.meta);
+        process.push(0, own);
+    }
+    Ok(())
 }
 
 /// Copies all bytes that there is room for; how many.
@@ -234,47 +252,35 @@ impl Work for Overlaying {
         let Some((main_info, top_info)) = &self.streams else {
             return Ok(());
         };
-        while let Some(set) = process.next_set() {
-            let main = set.frames.first().copied().flatten();
-            let top = set.frames.get(1).copied().flatten();
-            let outcome = match (main, top) {
-                (Some(main), None) => {
-                    process.forward(0, main);
-                    Ok(())
-                }
-                (Some(main), Some(top)) => {
-                    let mut below = match writable(process, main, main_info) {
-                        Ok(Some(below)) => below,
-                        other => {
-                            process.release(top);
-                            other?;
-                            continue;
-                        }
-                    };
-                    let above = process.picture(top, top_info);
-                    let layout = process.picture(below.buffer, main_info);
-                    let drawn = frame_of(&above, process.bytes(top)).and_then(|top| {
-                        let space = below.memory.as_mut_slice();
-                        let mut frame = FrameMut::new(&layout, space)
-                            .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
-                        overlay_opaque(&mut frame, &top, self.x, self.y)
-                            .map_err(|e| ElementError::new(Domain::Core, Code::Failed, e))
-                    });
-                    process.push(0, below);
-                    drawn
-                }
-                (None, _) => Ok(()),
-            };
-            if let Some(top) = top {
-                process.release(top);
-            }
-            self.frames += 1;
-            outcome?;
-        }
-        if process.sets_ended() {
-            process.finish();
-        }
-        Ok(())
+        let (x, y) = (self.x, self.y);
+        each_pair(
+            process,
+            &mut self.frames,
+            |_| true,
+            |process, pair| {
+                let Some(top) = pair.second else {
+                    return pass_main(process, &pair, main_info);
+                };
+                let copied = writable(process, pair.main, |process, main, to| {
+                    copy(process, main, to, main_info)
+                });
+                let Some(mut below) = copied? else {
+                    return Ok(());
+                };
+                below.meta = pair.stamp.apply(&below.meta);
+                let above = process.picture(top, top_info);
+                let layout = process.picture(below.buffer, main_info);
+                let drawn = frame_of(&above, process.bytes(top)).and_then(|top| {
+                    let space = below.memory.as_mut_slice();
+                    let mut frame = FrameMut::new(&layout, space)
+                        .map_err(|e| ElementError::new(Domain::Pool, Code::Refused, e))?;
+                    overlay_opaque(&mut frame, &top, x, y)
+                        .map_err(|e| ElementError::new(Domain::Core, Code::Failed, e))
+                });
+                process.push(0, below);
+                drawn
+            },
+        )
     }
 
     fn state(&self, visitor: &mut dyn StateVisitor) {
