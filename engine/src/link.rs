@@ -248,7 +248,7 @@ impl Engine {
     }
 
     /// Finds a pad, or the template that makes one; changes nothing. Of several templates that make pads
-    /// the name decides; without one, the first that meets the caps of `other`.
+    /// the name decides; without one, of those that meet the caps of `other` the first that has made the fewest.
     fn find_pad(
         &self,
         element: ElementHandle,
@@ -309,7 +309,11 @@ impl Engine {
             (None, Some(name)) => name.starts_with(stem_of(t)),
             (None, None) => t.caps.can_intersect(other),
         };
-        let on_request = made().find(|(at, t)| wanted(*at, t));
+        // Without a name the kinds take turns: of a file the first stream of each before a second one.
+        let made_of = |at: usize| pads().filter(|(_, info)| info.template == at).count();
+        let on_request = made()
+            .filter(|(at, t)| wanted(*at, t))
+            .min_by_key(|(at, _)| made_of(*at));
         let on_request = on_request.or_else(|| made().next());
         let Some((template, t)) = on_request else {
             return Err(name.map_or_else(no_free, |asked| no_pad(asked, None)));

@@ -12,7 +12,7 @@ use tickpipe::components::graph::{Direction, Element, Link, Pad, PadLink, Pads};
 use tickpipe::components::limits::LimitError;
 use tickpipe::components::property::PropertyError;
 use tickpipe::launch::closest;
-use tickpipe::systems::element::{ClassRef, Flow};
+use tickpipe::systems::element::ClassRef;
 use tickpipe::{
     ClockMode, ElementHandle, Engine, EngineError, EngineOptions, LaunchGraphError, Limits,
     Observer, PipelineHandle, Report, RunOptions, Verdict,

@@ -126,6 +126,21 @@ fn each_stream_has_its_pad_by_name_or_by_what_follows() {
     assert_eq!(report.verdict.name(), "done");
     let from = |pad: &str| report.links.iter().any(|l| l.from == pad);
     assert!(from("d.audio_0") && from("d.video_0"));
+    // The kinds take turns where any would do.
+    let text = format!(
+        "filesrc location={path} ! avidemux name=d d. ! fakesink name=v d. ! fakesink name=a"
+    );
+    let report = run(&text);
+    assert_eq!(report.verdict.name(), "done");
+    let link = |sink: &str| {
+        report
+            .links
+            .iter()
+            .find(|l| l.to == sink)
+            .map(|l| l.from.clone())
+    };
+    assert_eq!(link("v.sink").as_deref(), Some("d.video_0"));
+    assert_eq!(link("a.sink").as_deref(), Some("d.audio_0"));
 }
 
 fn frames_of(report: &Report, sink: &str) -> Vec<Seen> {

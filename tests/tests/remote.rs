@@ -235,7 +235,7 @@ fn a_crash_at_every_frame_is_told_with_the_exit_status() {
         );
         let got = run(&frames(6, &deed("abort"), ""));
         let fault = got.fault.clone().expect("a fault");
-        assert!(fault.contains("ended with signal 6"), "{fault}");
+        assert!(fault.contains("ended with signal 6 (SIGABRT)"), "{fault}");
         assert_eq!(got.frames(), whole[..at as usize]);
 
         let got = run(&frames(6, &deed("exit"), "restart=on-failure"));

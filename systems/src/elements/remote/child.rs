@@ -36,7 +36,12 @@ impl core::fmt::Display for End {
         match self.status.map(|s| (s.code(), s.signal())) {
             Some((Some(code), _)) => write!(f, "exit status {code}")?,
             Some((_, Some(signal))) => match Signal::from_named_raw(signal) {
-                Some(named) => write!(f, "signal {signal} ({named:?})")?,
+                Some(Signal::ABORT) => write!(f, "signal {signal} (SIGABRT)")?,
+                Some(named) => {
+                    let named = format!("{named:?}");
+                    let name = named.trim_matches('"').trim_start_matches("Signal::");
+                    write!(f, "signal {signal} (SIG{name})")?
+                }
                 None => write!(f, "signal {signal}")?,
             },
             _ => write!(f, "an unknown exit status")?,

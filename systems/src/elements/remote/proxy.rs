@@ -319,11 +319,14 @@ impl Work for Proxy {
     }
 
     fn pause(&mut self) -> Result<(), ElementError> {
-        self.done(&Request::Step(PAUSE))
+        // One that was lost before was told of then.
+        match self.link().is_up() {
+            true => self.done(&Request::Step(PAUSE)),
+            false => Ok(()),
+        }
     }
 
     fn close(&mut self) -> Result<(), ElementError> {
-        // One that was lost before was told of then.
         match self.link().is_up() {
             true => self.done(&Request::Step(CLOSE)),
             false => Ok(()),
