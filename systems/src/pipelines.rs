@@ -77,6 +77,8 @@ impl WorkSlot {
     /// Its work, and what that has beside its lane.
     pub(crate) fn at_work(&mut self) -> (&mut Box<dyn Work>, Beside<'_>) {
         let beside = Beside {
+            name: &self.name,
+            said: None,
             offers: &self.offers,
             pads: self.pads.as_deref(),
             outside: self.outside.as_deref_mut(),

@@ -288,3 +288,31 @@ fn unfed(path: &str, how: &str) {
         "cannot go to frame 0: no source is linked to any sink"
     );
 }
+
+/// What a frame was put into that is not read on does for the next one.
+#[test]
+fn a_seek_in_the_middle_of_a_frame_loses_no_buffer() {
+    let clip = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../scenarios/media/carphone-176x144.y4m"
+    );
+    for how in [
+        "serve=false",
+        "serve=false blocksize=1000",
+        "request-order=newest-first",
+        "request-order=shuffled request-seed=5",
+        "request-order=shuffled request-seed=6",
+    ] {
+        for at in 3..16 {
+            let seek = Seek::frame(20).without_flush();
+            let (report, refused) = run(clip, how, vec![(at, seek)]);
+            // It may be at its end already.
+            let ended = |r: &Option<String>| r.as_ref().is_none_or(|r| r.contains("at its end"));
+            assert!(refused.iter().all(ended), "{how} at {at}: {refused:?}");
+            assert_eq!(report.verdict.name(), "done", "{how} at {at}");
+            assert!(report.leaks.is_empty(), "{how} at {at}: {:?}", report.leaks);
+            let told = report.invariant.map(|i| i.text);
+            assert_eq!(told, None, "{how} at {at}");
+        }
+    }
+}

@@ -46,6 +46,14 @@ pub enum AviError {
         /// Where it ends.
         offset: u64,
     },
+    /// The stream ends within a list, behind one of its chunks.
+    #[error("truncated: the file ends at byte {offset}, and the list in it goes on to byte {end}")]
+    Unfinished {
+        /// Where it ends.
+        offset: u64,
+        /// Where the list would end.
+        end: u64,
+    },
     /// Lists within lists beyond what can be.
     #[error("byte {offset}: a list within {MAX_DEPTH} others")]
     TooDeep {

@@ -149,10 +149,24 @@ impl Movie {
             }
         };
         let header = walker.split().header().clone();
-        let built = match from_index(source, &header, movie, limit) {
+        // An index says nothing of what stands behind the file as it is written.
+        let end = walker.split().written_end();
+        let behind = end.filter(|&end| end < source.size());
+        let more = match behind {
+            Some(end) => head_at(source, end)?.is_some_and(|(id, _)| id.0 == *b"RIFF"),
+            None => true,
+        };
+        let indexed = match (behind, more) {
+            (Some(offset), false) => Err(IndexFault::Unlisted { offset }.into()),
+            _ => from_index(source, &header, movie, limit),
+        };
+        let built = match indexed {
             Ok((built, listed, rest)) => {
                 walked.warnings.extend_from_slice(walker.split().due());
                 walked.rest = rest;
+                let offset = source.size();
+                let end = walker.split().unfinished(offset);
+                walked.fault = end.map(|end| AviError::Unfinished { offset, end });
                 let frames = timed(&header, &listed);
                 return Ok(Movie::new(header, frames, built, walked));
             }

@@ -79,7 +79,12 @@ pub struct Splitter {
     told: Option<u64>,
     /// Among junk: only what is surely a chunk's head ends it.
     lost: bool,
+    /// Behind the end of the file as it is written.
+    behind: bool,
 }
+
+/// Some count a list's head as part of it.
+const SLACK: u64 = 8;
 
 impl Default for Splitter {
     fn default() -> Splitter {
@@ -102,6 +107,7 @@ impl Splitter {
             warnings: Vec::new(),
             told: None,
             lost: false,
+            behind: false,
         }
     }
 
@@ -177,13 +183,27 @@ impl Splitter {
     fn leave(&mut self, at: u64) {
         while self.lists.last().is_some_and(|(end, _)| *end <= at) {
             self.lists.pop();
+            self.behind |= self.lists.is_empty();
         }
+    }
+
+    /// Where the file ends as it is written, if that is said.
+    pub(super) fn written_end(&self) -> Option<u64> {
+        let end = self.lists.first().map(|(end, _)| *end);
+        end.filter(|end| *end != u64::MAX)
+    }
+
+    /// Where the outermost list ends, if the stream ends before that at byte `at`.
+    pub(super) fn unfinished(&self, at: u64) -> Option<u64> {
+        let ends = self.lists.iter().map(|(end, _)| *end);
+        let written = ends.filter(|end| *end != u64::MAX);
+        written.filter(|end| end.saturating_sub(SLACK) > at).max()
     }
 
     /// Whether a chunk ends within its list.
     fn fits(&self, at: u64, size: u32) -> bool {
         let end = at + 8 + u64::from(size);
-        self.lists.last().is_none_or(|(list, _)| end <= *list)
+        !self.behind && self.lists.last().is_none_or(|(list, _)| end <= *list)
     }
 
     fn chunk(
@@ -194,6 +214,16 @@ impl Splitter {
     ) -> Result<Step<FrameInfo, Part>, AviError> {
         if last && window.is_empty() && self.state == State::Header {
             return Err(AviError::NoMovie { offset: at });
+        }
+        if last
+            && window.is_empty()
+            && let Some(end) = self.unfinished(at)
+        {
+            return Err(AviError::Unfinished { offset: at, end });
+        }
+        self.leave(at);
+        if last && window.len() < 4 && (self.lost || self.behind) && !window.is_empty() {
+            return Ok(self.resync(window, last));
         }
         let Some(id) = FourCc::at(window, 0) else {
             return Ok(more(8, "AVI chunk"));
@@ -211,9 +241,11 @@ impl Splitter {
             return Ok(self.resync(window, last));
         }
         let Some(size) = u32_at(window, 4) else {
+            if last && self.behind {
+                return Ok(self.resync(window, last));
+            }
             return Ok(more(8, "AVI chunk"));
         };
-        self.leave(at);
         match &id.0 {
             b"RIFF" | b"LIST" => return self.list(id, size, window, at),
             b"strh" if self.state == State::Header && self.header.streams.len() >= MAX_STREAMS => {
@@ -275,7 +307,10 @@ impl Splitter {
             return Ok(more(12, "AVI list"));
         };
         match (&id.0, &kind.0, self.state) {
-            (b"RIFF", _, _) => self.lists.clear(),
+            (b"RIFF", _, _) => {
+                self.lists.clear();
+                self.behind = false;
+            }
             (_, b"movi", _) => return self.movie(size, at),
             (_, b"hdrl" | b"strl", State::Header) | (_, b"rec ", State::Movie) => {}
             // Nothing in it matters.

@@ -349,7 +349,7 @@ impl Splitter {
         self.state = if odd { State::Pad } else { State::After };
         match len {
             0 if odd => self.pad(window, at, last),
-            0 => self.behind(window),
+            0 => self.behind(window, at),
             len => part(len, Part::PartSample),
         }
     }
@@ -375,7 +375,18 @@ impl Splitter {
     }
 
     /// Behind the samples.
-    fn behind(&mut self, window: &[u8]) -> Step<Block, Part> {
+    fn behind(&mut self, window: &[u8], at: u64) -> Step<Block, Part> {
+        // Behind the file as it is written stands nothing of it, where that is believed.
+        let written = self.ds64.map_or(self.riff_size, |(riff, _)| riff);
+        let end = written.saturating_add(8);
+        let data = self
+            .header
+            .and_then(|h| h.data_offset.checked_add(h.data_len?));
+        let believed = !OPEN.contains(&written) && data.is_none_or(|data| data <= end);
+        if believed && at >= end && !window.is_empty() {
+            self.state = State::Garbage;
+            return Step::Junk { len: window.len() };
+        }
         let (Some(id), Some(size)) = (FourCc::at(window, 0), u32_at(window, 4)) else {
             return more(8, "WAV chunk");
         };
@@ -408,7 +419,7 @@ impl Split for Splitter {
             }
             State::Pad => Ok(self.pad(window, at, last)),
             State::Data(header, left) => Ok(self.data((header, left), window, at, last)),
-            State::After => Ok(self.behind(window)),
+            State::After => Ok(self.behind(window, at)),
             State::Garbage if window.is_empty() => Ok(more(1, "nothing")),
             State::Garbage => Ok(Step::Junk { len: window.len() }),
         }

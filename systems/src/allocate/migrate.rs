@@ -80,7 +80,15 @@ pub(super) fn migrate(world: &mut World, id: PipelineId, edited: Edited) {
                     let places = ((&flowing.0, lane), (&flowing.1, at));
                     fresh[at] = moved(l, &mut fresh[at], places, &nowhere);
                     // What it read by position is not there any more: that is its end.
-                    fresh[at].ending |= unfed(&old, lane, &topology, at) && !fresh[at].done;
+                    let l = &mut fresh[at];
+                    if unfed(&old, lane, &topology, at) {
+                        l.ending |= !l.done;
+                        // It was a source, and is between two others now.
+                        let between = !l.inputs.is_empty() && !l.is_sink();
+                        if between && l.gate != Gate::Flushing {
+                            l.gate = Gate::Open;
+                        }
+                    }
                 }
                 None if l.plug => {}
                 None => p.left.add(gone(l, &old.nodes[lane], ended[lane], &nowhere)),

@@ -40,6 +40,23 @@ impl Process<'_> {
         self.lane.tell(occurrence);
     }
 
+    /// A sentence for the log, at level `warn`, with the element's name.
+    pub fn say(&mut self, sentence: impl core::fmt::Display) {
+        // The most that a call says elsewhere.
+        const MOST: usize = 64;
+        match &mut self.beside.said {
+            None => {
+                tracing::warn!(
+                    tick = self.now.tick,
+                    element = self.beside.name,
+                    "{sentence}"
+                );
+            }
+            Some(said) if said.len() < MOST => said.push(sentence.to_string()),
+            Some(_) => {}
+        }
+    }
+
     /// Emits an event on a source pad, in order with buffers. It takes no room.
     pub fn push_event(&mut self, pad: usize, event: Event) {
         self.lane.push_event(pad, event);
@@ -92,6 +109,8 @@ impl Process<'_> {
     }
 
     /// Posts a warning.
+    ///
+    /// The sentence about it is for [`Process::say`].
     pub fn warn(&mut self, domain: Domain, code: Code) {
         self.lane
             .extras

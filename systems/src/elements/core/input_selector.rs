@@ -203,6 +203,8 @@ impl Work for Selecting {
 
 /// Tells that no pad has the name that is to be active, and that the first is.
 pub(super) fn tell_no_pad(process: &mut Process<'_>, name: &str) {
-    tracing::warn!("no linked pad is named `{name}`: the first is active");
+    process.say(format_args!(
+        "no linked pad is named `{name}`: the first is active"
+    ));
     process.warn(Domain::Core, Code::Settings);
 }

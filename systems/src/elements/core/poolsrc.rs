@@ -183,7 +183,9 @@ impl Work for Capture {
         if self.all == Some(self.filled) {
             if process.kept().len() > 0 {
                 let lost = process.kept().len();
-                tracing::warn!("{lost} buffers are lost in the device at its end");
+                process.say(format_args!(
+                    "{lost} buffers are lost in the device at its end"
+                ));
                 process.warn(Domain::Pool, Code::NotReturned);
             }
             process.finish();

@@ -16,7 +16,7 @@ use tickpipe_components::time::TimeBase;
 pub(super) fn avi_failed(error: AviError) -> ElementError {
     let code = match &error {
         AviError::Empty => Code::Empty,
-        AviError::NoMovie { .. } => Code::Truncated,
+        AviError::NoMovie { .. } | AviError::Unfinished { .. } => Code::Truncated,
         _ => Code::Damaged,
     };
     ElementError::new(Domain::Stream, code, error)

@@ -204,7 +204,7 @@ impl Playing {
             return;
         }
         for warning in self.movie.warnings.iter().take(TOLD as usize) {
-            tracing::warn!("{warning}");
+            process.say(warning);
         }
         if !self.movie.warnings.is_empty() {
             process.warn(Domain::Stream, Code::Damaged);

@@ -239,7 +239,7 @@ impl Parser for Avi {
                 return Ok(offers);
             }
             Part::Warning(warning) => {
-                tracing::warn!("{warning}");
+                process.say(warning);
                 if !core::mem::replace(&mut self.told, true) {
                     process.warn(Domain::Stream, Code::Damaged);
                 }

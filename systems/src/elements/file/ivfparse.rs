@@ -230,7 +230,7 @@ impl Parser for Ivf {
                 Ok(core::iter::once((0, caps_of(&header))).collect())
             }
             Part::Warning(warning) => {
-                tracing::warn!("{warning}");
+                process.say(warning);
                 if !core::mem::replace(&mut self.told, true) {
                     process.warn(Domain::Stream, Code::Damaged);
                 }

@@ -78,7 +78,9 @@ pub(super) fn tell_bytes(process: &mut Process<'_>, reason: Reason, span: Span, 
         process.tally(reason, Deed::Dropped, 1);
         return;
     }
-    tracing::warn!("{reason}: {len} bytes at byte {offset} are passed over");
+    process.say(format_args!(
+        "{reason}: {len} bytes at byte {offset} are passed over"
+    ));
     process.tell(Occurrence {
         reason,
         deed: Deed::Dropped,

@@ -269,7 +269,7 @@ impl Parser for Wav {
                 return Ok(core::iter::once((0, caps)).collect());
             }
             Part::Warning(warning) => {
-                tracing::warn!("{warning}");
+                process.say(warning);
                 if !core::mem::replace(&mut self.told, true) {
                     process.warn(Domain::Stream, Code::Damaged);
                 }

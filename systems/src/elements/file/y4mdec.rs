@@ -18,6 +18,7 @@ use crate::elements::seeking::frames_of;
 use bevy_ecs::component::Component;
 use std::sync::Arc;
 use thiserror::Error;
+use tickpipe_components::buffer::BufferMeta;
 use tickpipe_components::caps::{Structure, Value, ValueSet};
 use tickpipe_components::digest::StateVisitor;
 use tickpipe_components::fabric::Granted;
@@ -399,8 +400,15 @@ impl Decoding {
         match next {
             Next::Block => {}
             Next::Buffer => {
-                let (Some(info), Some(frame)) = (&self.info, process.acquire()) else {
+                let Some(info) = &self.info else { return false };
+                // What a frame that is not read on was put into does for another.
+                let kept = self.frame.take();
+                let Some(mut frame) = kept.or_else(|| process.acquire()) else {
                     return false;
+                };
+                frame.meta = BufferMeta {
+                    len: frame.memory.len(),
+                    ..BufferMeta::default()
                 };
                 self.layout = Some(process.picture(frame.buffer, info));
                 self.frame = Some(frame);
@@ -413,7 +421,7 @@ impl Decoding {
     fn tell_odd(&mut self, process: &mut Process<'_>) {
         if self.odd && !self.told {
             self.told = true;
-            tracing::warn!("parameters of single frames (FRAME lines) are not passed on");
+            process.say("parameters of single frames (FRAME lines) are not passed on");
             process.warn(Domain::Stream, Code::Unsupported);
         }
     }

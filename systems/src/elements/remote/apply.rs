@@ -12,6 +12,9 @@ use tickpipe_components::caps::Caps;
 use tickpipe_components::fabric::{Granted, Item, Kept, Posted, RoomFor};
 use tickpipe_components::id::{BufferId, ElementId};
 
+/// The most sentences of a call that are told.
+const MAX_SENTENCES: usize = 64;
+
 /// The numbers by which the two ends name buffers.
 #[derive(Debug, Default)]
 pub struct Slots(Vec<BufferId>);
@@ -269,6 +272,9 @@ pub fn apply(
     read_filled(process, slots, link, call, outcome)?;
     for _ in 0..outcome.took {
         process.next(0);
+    }
+    for sentence in outcome.sentences.iter().take(MAX_SENTENCES) {
+        process.say(sentence);
     }
     let (lane, ..) = process.parts();
     let extras = lane.extras.make();

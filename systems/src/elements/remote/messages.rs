@@ -336,6 +336,8 @@ pub struct Outcome {
     pub tally: Vec<(Reason, Deed, u64)>,
     /// What it said.
     pub said: Vec<Said>,
+    /// The sentences about that, for the log.
+    pub sentences: Vec<String>,
     /// Copies that it made, and bytes.
     pub copied: (u64, u64),
     /// The caps that it announced.
@@ -355,6 +357,7 @@ fields!(Outcome {
     dropped,
     tally,
     said,
+    sentences,
     copied,
     announced,
     upward,

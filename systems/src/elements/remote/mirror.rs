@@ -91,7 +91,10 @@ impl Mirror {
             wall: call.clock.1,
             recording: false,
         };
+        let mut sentences = Vec::new();
         let beside = Beside {
+            name,
+            said: Some(&mut sentences),
             offers: &offers,
             pads: None,
             outside: None,
@@ -118,7 +121,11 @@ impl Mirror {
                 text: error.detail.to_string(),
             })
         });
-        self.outcome(lane, answer, call, shared, name)
+        let outcome = self.outcome(lane, answer, call, shared, name)?;
+        Ok(Outcome {
+            sentences,
+            ..outcome
+        })
     }
 
     /// Makes a slot that can be named.
@@ -357,6 +364,7 @@ impl Mirror {
                 came.saturating_sub(input.queue.len()) as u32
             }),
             emitted,
+            sentences: Vec::new(),
             released: numbers(&lane.released),
             retained: numbers(&extras.retained),
             kept: extras.kept.iter().map(|k| (k.buffer.0, k.since)).collect(),

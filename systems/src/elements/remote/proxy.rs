@@ -116,12 +116,12 @@ impl Proxy {
             self.restarts += 1;
             let error = self.link().error(fault);
             process.warn(error.domain, error.code);
-            tracing::warn!(
-                domain = error.domain.name(),
-                code = error.code.name(),
-                "{}; another one is started",
-                error.detail
-            );
+            process.say(format_args!(
+                "{}; another one is started ({}/{})",
+                error.detail,
+                error.domain.name(),
+                error.code.name()
+            ));
             match self.link().start() {
                 Ok(()) => break,
                 Err(Fault::Refused(failure)) => return Err(self.error(Fault::Refused(failure))),

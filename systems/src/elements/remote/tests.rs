@@ -88,6 +88,7 @@ fn outcome() -> Outcome {
         dropped: 0,
         tally: vec![(Reason::Late, Deed::Dropped, 1)],
         said: Vec::new(),
+        sentences: vec!["odd".to_owned()],
         copied: (0, 0),
         announced: None,
         upward: Vec::new(),

@@ -13,7 +13,7 @@ use tickpipe_components::video::{Layout, VideoFormat};
 /// The longest message, in bytes.
 pub const MAX_MESSAGE: usize = 1 << 20;
 /// The version of the messages. Both ends have the same, or do not talk.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What is wrong with a message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -264,7 +264,7 @@ impl Work for Giving {
                 }
                 Offered::Nobody => {
                     if !core::mem::replace(&mut self.told, true) {
-                        tracing::warn!("no application takes what comes: it is let go");
+                        process.say("no application takes what comes: it is let go");
                         process.warn(Domain::Resource, Code::Settings);
                     }
                     process.next(0);
