@@ -34,9 +34,10 @@ pub use plan::{
     told_beside_link,
 };
 pub use report::{
-    BreachReport, ElementLatencyReport, ElementReport, FrameReport, LatencyReport, LeakReport,
-    LinkReport, MessageReport, OccurrenceReport, PoolReport, Report, SinkReport, SyncReport,
-    TallyReport, TimingReport, Verdict, WaitedReport, WatchedReport,
+    BreachReport, ElementLatencyReport, ElementReport, Figure, FrameReport, LatencyReport,
+    LeakReport, LinkReport, MeasuredReport, MeasuresReport, MessageReport, OccurrenceReport,
+    PoolReport, Report, SinkReport, SyncReport, TallyReport, TimingReport, Verdict, WaitedReport,
+    WatchedReport,
 };
 pub use run::{Observer, RunOptions, Script, WaitError};
 pub use stall::{

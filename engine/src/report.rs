@@ -5,7 +5,7 @@
 mod elements;
 mod messages;
 
-pub use elements::{ElementReport, WatchedReport};
+pub use elements::{ElementReport, Figure, MeasuredReport, MeasuresReport, WatchedReport};
 pub(crate) use messages::{Listed, Names};
 pub use messages::{MessageReport, OccurrenceReport, TallyReport};
 

@@ -62,7 +62,7 @@ fn every_scenario_is_as_expected() {
         }
     }
     let written = folder.join("out").join("overlay.y4m");
-    let frames = 24 * (320 * 180 * 3 / 2 + "FRAME\n".len());
+    let frames = 26 * (320 * 180 * 3 / 2 + "FRAME\n".len());
     let length = std::fs::metadata(&written).expect("is written").len();
     assert!(
         (frames as u64..frames as u64 + 200).contains(&length),

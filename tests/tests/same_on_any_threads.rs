@@ -14,7 +14,7 @@ const GRAPHS: [(&str, &str); 2] = [
     ),
     (
         "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=320,height=240 ! overlay name=mix x=16 y=8 ! fakesink videotestsrc pattern=ball num-buffers=12 ! video/x-raw,width=176,height=144,framerate=30000/1001 ! mix.",
-        "8d5d8bb845b871f9",
+        "c813753bd994a766",
     ),
 ];
 

@@ -6,6 +6,7 @@
 
 use super::bounds::QueueBounds;
 use super::lane::{Granted, Kept, Posted, SinkFrame};
+use super::measures::Measures;
 use super::timing::SinkTiming;
 use super::watched::Watched;
 use crate::id::BufferId;
@@ -61,6 +62,8 @@ pub struct Extra {
     pub tally: Tally,
     /// What it tells of all that passed through it, where it does.
     pub watched: Option<Box<Watched>>,
+    /// What it measures of all that passed through it, where it does.
+    pub measures: Option<Box<Measures>>,
     /// Buffers that it copied because another held them, and bytes.
     pub copied: (u64, u64),
     /// Buffers that it sent over links that are there no more, and those of them that went where
@@ -95,6 +98,7 @@ impl Extra {
         posted: Vec::new(),
         tally: Tally::new(),
         watched: None,
+        measures: None,
         copied: (0, 0),
         before: (0, 0),
         ended: false,

@@ -387,7 +387,7 @@ impl Synchroniser {
                     ahead < behind
                 };
                 let ends = input.rule.after != Extend::Infinity && now > last;
-                !ends && !(input.nearest && input.bound.is_some_and(near))
+                !(ends || input.nearest && input.bound.is_some_and(near))
             }
             _ => true,
         }

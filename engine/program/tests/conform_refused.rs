@@ -200,7 +200,8 @@ fn what_is_no_conformance_file_is_refused_with_its_place() {
     let ran = process(&["conform", "nothing", "no such file.json"]);
     assert_eq!(ran.code, 2);
     assert!(
-        ran.err.contains("[possible values: caps, gstcaps"),
+        ran.err
+            .contains("[possible values: caps, framesync, gstcaps"),
         "{}",
         ran.err
     );

@@ -8,7 +8,8 @@ use crate::build::{ElementHandle, PipelineHandle};
 use crate::engine::Engine;
 use crate::stall::{WaitReport, Waits};
 use serde::Serialize;
-use tickpipe_components::fabric::{Lane, PipelineFabric};
+use std::collections::BTreeMap;
+use tickpipe_components::fabric::{Lane, Measured, Measures, PipelineFabric};
 use tickpipe_components::graph::{Element, Parent, Place};
 use tickpipe_components::id::ElementId;
 use tickpipe_components::readiness::Readiness;
@@ -61,6 +62,63 @@ pub struct ElementReport {
     /// What passed through it, where it tells that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<WatchedReport>,
+    /// What it measured, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measures: Option<MeasuresReport>,
+}
+
+/// Figures of an element: of each frame and of all.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeasuresReport {
+    /// How many frames were measured.
+    pub count: u64,
+    /// Of all frames, by name.
+    pub total: BTreeMap<String, Figure>,
+    /// Of each frame, where frames are reported.
+    pub frames: Vec<MeasuredReport>,
+}
+
+/// Figures of a frame.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeasuredReport {
+    /// Its time.
+    pub pts: i64,
+    /// The unit of that.
+    pub time_base: [u32; 2],
+    /// By name.
+    pub values: BTreeMap<String, Figure>,
+}
+
+/// A figure; what is beyond all numbers is written `"inf"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure(pub f64);
+
+impl Serialize for Figure {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.is_finite() {
+            true => serializer.serialize_f64(self.0),
+            false => serializer.serialize_str("inf"),
+        }
+    }
+}
+
+fn measures_of(measures: &Measures) -> MeasuresReport {
+    let frame = |f: &Measured| MeasuredReport {
+        pts: f.pts,
+        time_base: base(f.time_base),
+        values: measures
+            .names
+            .iter()
+            .zip(&f.values)
+            .map(|(name, &value)| (name.clone(), Figure(value)))
+            .collect(),
+    };
+    let total = measures.total.iter();
+    MeasuresReport {
+        count: measures.count,
+        total: total.map(|(n, v)| (n.clone(), Figure(*v))).collect(),
+        frames: measures.frames.iter().map(frame).collect(),
+    }
 }
 
 /// What passed through an element that tells of it.
@@ -120,6 +178,9 @@ fn element((name, kind): (&str, &str), lane: Option<&Lane>) -> ElementReport {
             events: w.events,
             last: w.last().map(ToString::to_string).collect(),
         }),
+        measures: lane
+            .and_then(|l| l.extras.measures.as_deref())
+            .map(measures_of),
     }
 }
 

@@ -7,7 +7,7 @@ use super::meet::Meetings;
 use super::need::{self, Need, PoolError};
 use crate::element::{Buffers, Flow, PadAt, PadTemplate, PoolBounds, Proposal};
 use crate::negotiate::Solution;
-use crate::state::Topology;
+use crate::state::{Node, Topology};
 use bevy_ecs::world::World;
 use thiserror::Error;
 use tickpipe_components::caps::Structure;
@@ -130,7 +130,7 @@ pub fn plan_memory(
         let config = match buffers[node] {
             Buffers::Own(config) => config,
             Buffers::Views => RECORDS,
-            Buffers::InPlace(config) if reaches.shared_before(node) => config,
+            Buffers::InPlace(config) if reaches.shared_before(node) || keeps(world, n) => config,
             _ => continue,
         };
         let Some(&first) = n.outputs.first() else {
@@ -340,6 +340,18 @@ fn capacities(
         }
     }
     Ok(capacities)
+}
+
+/// Whether an element's synchroniser may show a frame of its first input once more: it keeps that, and
+/// what is written into is a copy.
+fn keeps(world: &World, node: &Node) -> bool {
+    if !synchronises(node.class.terms.flow) {
+        return false;
+    }
+    let terms = node
+        .class
+        .sync_terms(world.entity(node.entity), node.inputs.len());
+    terms.resolved().iter().skip(1).any(|rule| rule.sync > 0)
 }
 
 /// Whether an element with this flow compares its inputs.

@@ -29,6 +29,9 @@ pub enum Flow {
     /// Its source pad has the caps of sink pad 0; other sink pads are related to that by
     /// `transform_caps`. Frames of its inputs are synchronised.
     Lead,
+    /// Its source pad has the caps of sink pad 0; other sink pads have nothing to do with that. Frames of
+    /// its inputs are synchronised.
+    LeadAlone,
     /// Its source pads and other sink pads are related to sink pad 0 by `transform_caps`; what is left
     /// open of a source pad follows from all sink pads ([`Element::fixate_set`]). Frames of its
     /// inputs are synchronised.
@@ -40,7 +43,7 @@ pub enum Flow {
 impl Flow {
     /// Whether frames of its inputs are synchronised.
     pub const fn synchronises(self) -> bool {
-        matches!(self, Flow::Lead | Flow::Sets)
+        matches!(self, Flow::Lead | Flow::LeadAlone | Flow::Sets)
     }
 }
 

@@ -27,8 +27,8 @@ pub(crate) use process::{Beside, Now, Offers};
 pub use property::Property;
 pub use registry::{ClassRef, Registry, RegistryError};
 pub use sets::{
-    Pair, SetStamp, SyncSettings, Synchronises, each_pair, each_set, each_set_lent, shortest,
-    strict, sync_properties, writable,
+    Pair, SetStamp, SyncSettings, Synchronises, each_pair, each_set, each_set_lent, pass_first,
+    shortest, strict, sync_properties, writable,
 };
 pub use transformed::{Fields, Transformed};
 pub use work::{Handled, PadCapsOf, PassThrough, Seeking, Work};

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use tickpipe_components::buffer::{BufferFlags, BufferMeta, UntimedBy};
 use tickpipe_components::caps::Caps;
 use tickpipe_components::fabric::{
-    BufferTable, Granted, Item, Kept, Lane, Ring, RoomFor, SinkFrame, Watched,
+    BufferTable, Granted, Item, Kept, Lane, Measures, Ring, RoomFor, SinkFrame, Watched,
 };
 use tickpipe_components::id::BufferId;
 use tickpipe_components::occurrence::{Deed, Occurrence, Reason};
@@ -30,6 +30,10 @@ pub struct Process<'a> {
 
 /// What an element has beside its lane.
 pub(crate) struct Beside<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where its sentences go in place of the log.
+    pub said: Option<&'a mut Vec<String>>,
     /// What it announced and had answered.
     pub offers: &'a Offers,
     /// The names of its linked pads, where pads are made on request.
@@ -451,6 +455,12 @@ impl<'a> Process<'a> {
             .make()
             .watched
             .get_or_insert_with(|| Box::new(Watched::new(most)))
+    }
+
+    /// The figures that it makes of what passes, and whether the report wants those of each frame.
+    pub fn measures(&mut self) -> (&mut Measures, bool) {
+        let measures = &mut self.lane.extras.make().measures;
+        (measures.get_or_insert_default(), self.now.recording)
     }
 
     /// Emits the end on all source pads, once; the element does nothing afterwards. A sink tells

@@ -271,6 +271,24 @@ pub fn each_set_lent(
     })
 }
 
+/// Passes on the first input's frame for a set, which is the element's: as it is where its time and
+/// marks are those of the set, else a view of it. No byte is copied. Of an element with
+/// [`Buffers::Views`](super::Buffers::Views).
+pub fn pass_first(process: &mut Process<'_>, first: BufferId, stamp: &SetStamp) {
+    let meta = *process.meta(first);
+    if stamp.is_time_of(&meta) && meta.flags.contains(stamp.flags) {
+        return process.forward(0, first);
+    }
+    match process.acquire() {
+        Some(mut view) => {
+            view.meta = stamp.apply(&meta);
+            process.push_view(0, view, first);
+            process.release(first);
+        }
+        None => process.drop_buffer(first),
+    }
+}
+
 /// The leading frame of a pair, to write: itself where nobody else holds it, else a copy by `copy`,
 /// which gives the number of bytes. It is consumed; `None` if there is no buffer to copy to.
 ///

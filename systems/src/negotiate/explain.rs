@@ -182,7 +182,7 @@ impl Teller<'_> {
         }
         if let (&[only], [one]) = (&parties[..], &mut sides[..]) {
             let part = &tried.parts.parts[only];
-            if let What::Ways { from, to, ways } = &part.what
+            if let What::Ways { from, to, ways, .. } = &part.what
                 && !ways.is_empty()
             {
                 // What it takes and what it makes cannot go together here.
@@ -255,7 +255,7 @@ impl Teller<'_> {
                     caps: caps.to_string(),
                 };
             }
-            What::Ways { from, to, ways } => {
+            What::Ways { from, to, ways, .. } => {
                 let text = |s: &Option<Structure>| {
                     let said = s.as_ref().map(std::slice::from_ref);
                     said.map_or_else(|| "any".to_owned(), |s| values(s, fields))

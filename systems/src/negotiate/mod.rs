@@ -17,6 +17,7 @@ mod minimal;
 mod parts;
 mod plug;
 mod problem;
+mod put_together;
 mod quality;
 mod region;
 mod relation;

@@ -41,6 +41,9 @@ pub(super) enum What {
         from: (usize, PadAt),
         to: (usize, PadAt),
         ways: Ways,
+        /// What is lost on the way counts: it is a conversion, not one of several pictures that are put
+        /// together.
+        converts: bool,
     },
     /// Links that have the same caps.
     Wire { links: SmallVec<[usize; 2]> },
@@ -133,6 +136,7 @@ impl Parts {
                 from: (link, PadAt::sink(0)),
                 to: (lower, PadAt::source(0)),
                 ways,
+                converts: true,
             },
         });
         changed
@@ -248,8 +252,8 @@ impl Asker<'_> {
                     links: pads.iter().map(|p| p.0).collect(),
                 },
             }),
-            Flow::Lead | Flow::Sets => {
-                let leads = flow == Flow::Lead;
+            Flow::Lead | Flow::LeadAlone | Flow::Sets => {
+                let leads = flow != Flow::Sets;
                 if leads {
                     let lead = pads
                         .iter()
@@ -262,7 +266,7 @@ impl Asker<'_> {
                     });
                 }
                 let follows = |pad: PadAt| match pad.is_sink() {
-                    true => pad.index > 0,
+                    true => pad.index > 0 && flow != Flow::LeadAlone,
                     false => !leads,
                 };
                 for other in pads.iter().filter(|p| follows(p.1)) {
@@ -281,6 +285,7 @@ impl Asker<'_> {
                             from: pads[0],
                             to: *other,
                             ways: self.shared(node, ways),
+                            converts: false,
                         },
                     });
                 }
@@ -304,6 +309,7 @@ impl Asker<'_> {
                                 from: *sink,
                                 to: *source,
                                 ways,
+                                converts: true,
                             },
                         });
                     }

@@ -148,14 +148,19 @@ impl Frame {
                         rows,
                     }
                 }
-                What::Ways { from, to, ways } => {
+                What::Ways {
+                    from,
+                    to,
+                    ways,
+                    converts,
+                } => {
                     let (a, b) = (self.wire_of[from.0], self.wire_of[to.0]);
                     let scope: SmallVec<[u32; 2]> = match a.cmp(&b) {
                         core::cmp::Ordering::Equal => SmallVec::from_slice(&[a]),
                         core::cmp::Ordering::Less => SmallVec::from_slice(&[a, b]),
                         core::cmp::Ordering::Greater => SmallVec::from_slice(&[b, a]),
                     };
-                    forward = (a != b && !to.1.is_sink()).then_some(a < b);
+                    forward = (a != b && *converts && !to.1.is_sink()).then_some(a < b);
                     let at = |wire: u32| scope.iter().position(|w| *w == wire).unwrap_or(0);
                     let ends = (at(a), at(b));
                     let rows = same.ways(ways, ends).unwrap_or_else(|| {

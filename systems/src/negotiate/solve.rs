@@ -11,7 +11,7 @@ use super::parts::{Parts, What};
 use super::problem::{Factor, Frame, Problem};
 use super::region::regions;
 use super::relation::{Row, Shape};
-use super::{explain, repair};
+use super::{explain, put_together, repair};
 use crate::element::{Flow, PadAt, PadCapsOf, keep_values};
 use crate::state::Topology;
 use bevy_ecs::world::World;
@@ -146,7 +146,16 @@ pub fn solve_request(
     request: &Request<'_>,
     limits: &Limits,
 ) -> Result<Solution, NegotiationError> {
-    Search::new(world, request, limits)?.run()
+    let sets = |n: &crate::state::Node| n.class.terms.flow == Flow::Sets && !n.outputs.is_empty();
+    if !request.topology.nodes.iter().any(sets) {
+        return Search::new(world, request, limits)?.run();
+    }
+    let pinned = put_together::pins(world, request, limits)?;
+    let request = Request {
+        pinned: &pinned,
+        ..*request
+    };
+    Search::new(world, &request, limits)?.run()
 }
 
 /// One search: what was asked, and what was found and refused so far.
@@ -458,14 +467,7 @@ impl Fix for Fixer<'_> {
             .filter(|w| *w != wire)
             .and_then(|w| fixed[w as usize].as_ref());
         let entity = self.world.entity(node.entity);
-        let chosen = match node.class.terms.flow {
-            Flow::Sets => {
-                let wires = node.inputs.iter().map(|&l| self.problem.wire_of[l]);
-                let fixed: Vec<_> = wires.map(|w| fixed[w as usize].as_ref()).collect();
-                node.class.fixate_set(entity, allowed, &fixed)
-            }
-            _ => node.class.fixate(entity, pad, allowed, other),
-        };
+        let chosen = node.class.fixate(entity, pad, allowed, other);
         let inside = chosen.is_fixed() && chosen.is_subset(allowed);
         if inside {
             chosen

@@ -119,7 +119,7 @@ impl Pass<'_> {
                         set = self.meet(&set, &known[*other])?;
                     }
                 }
-                What::Ways { from, to, ways } => {
+                What::Ways { from, to, ways, .. } => {
                     let (near, far) = match (from.0 == link, to.0 == link) {
                         (true, _) => (0, to.0),
                         (_, true) => (1, from.0),

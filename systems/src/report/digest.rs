@@ -101,6 +101,9 @@ fn hash_lane(hash: &mut StateHasher, lane: &Lane) {
     if let Some(watched) = &lane.extras.watched {
         watched.visit(hash);
     }
+    if let Some(measures) = &lane.extras.measures {
+        measures.visit(hash);
+    }
     match lane.room_for {
         RoomFor::All => {}
         RoomFor::One(pad) => hash.unsigned("room", pad.into()),

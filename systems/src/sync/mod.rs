@@ -28,7 +28,7 @@ fn pipeline(p: &mut PipelineFabric) {
             at += 1;
             continue;
         }
-        if let Some(readiness) = choose(l, &mut p.buffers) {
+        if let Some(readiness) = choose(l, &mut p.buffers, p.quantum) {
             if readiness == Readiness::Ready {
                 p.touched.insert(lane);
             }
@@ -65,9 +65,10 @@ fn wake_feeders(p: &mut PipelineFabric, lane: u32) {
 }
 
 /// Makes as many sets as there is room for. If there is none to process, how the lane stands.
-fn choose(l: &mut Lane, buffers: &mut BufferTable) -> Option<Readiness> {
+fn choose(l: &mut Lane, buffers: &mut BufferTable, quantum: u32) -> Option<Readiness> {
     let mut sync = l.extras.made()?.sync.take()?;
-    let mut room = l.outputs.iter().map(|o| o.room).min().unwrap_or(1) as usize;
+    let room = l.outputs.iter().map(|o| o.room).min();
+    let mut room = room.unwrap_or(quantum) as usize;
     if l.pool.is_some() {
         room = room.min(l.extras.granted.len());
     }

@@ -3,7 +3,9 @@
 mod imagefreeze;
 mod overlay;
 pub mod pixels;
+mod psnr;
 mod rating;
+mod stack;
 mod videoconvert;
 mod videorate;
 mod videoscale;
@@ -11,6 +13,8 @@ mod videotestsrc;
 
 pub use imagefreeze::ImageFreeze;
 pub use overlay::Overlay;
+pub use psnr::Psnr;
+pub use stack::{HStack, Stack, VStack, XStack};
 pub use videoconvert::VideoConvert;
 pub use videorate::{Choose, VideoRate};
 pub use videoscale::VideoScale;
@@ -28,6 +32,10 @@ use tickpipe_components::video::{Frame, FrameMut, VideoInfo};
 pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.register::<ImageFreeze>()?;
     registry.register::<Overlay>()?;
+    registry.register::<Psnr>()?;
+    registry.register::<HStack>()?;
+    registry.register::<VStack>()?;
+    registry.register::<XStack>()?;
     registry.register::<VideoConvert>()?;
     registry.register::<VideoRate>()?;
     registry.register::<VideoScale>()?;
