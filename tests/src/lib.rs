@@ -2,3 +2,4 @@
 
 #[cfg(all(feature = "remote", target_os = "linux"))]
 pub mod faulty;
+pub mod framesync_model;

@@ -418,19 +418,18 @@ impl Synchroniser {
             }
         }
         if stop && self.terms.strict {
-            self.error = self.left_behind();
+            self.error = self.left_behind(now);
         }
         (!stop).then_some(event)
     }
 
     /// The input that ended although another goes on, where the output ends with it.
-    fn left_behind(&self) -> Option<SyncError> {
-        let goes_on = self
-            .inputs
-            .iter()
-            .filter_map(|i| i.next)
-            .map(|f| f.time)
-            .min()?;
+    fn left_behind(&self, now: i64) -> Option<SyncError> {
+        let comes = |i: &SyncInput| {
+            let just = i.time.filter(|&time| time == now && i.current.is_some());
+            just.or(i.next.map(|f| f.time))
+        };
+        let goes_on = self.inputs.iter().filter_map(comes).min()?;
         let gone = self.inputs.iter().enumerate().filter(|(_, i)| i.ended);
         let (input, gone) = gone.min_by_key(|(_, i)| i.over)?;
         (gone.over <= Some(goes_on)).then_some(SyncError::EndedEarly {

@@ -7,6 +7,8 @@ use serde_json::{Value as Json, json};
 use support::{Folder, Ran, here, process};
 
 const CAPS: &str = include_str!("../../../components/tests/data/mpipe-caps-dev.json");
+const FRAMESYNC: &str = include_str!("../../../components/tests/data/framesync-dev.json");
+const GENERIC: &str = include_str!("../../../components/tests/data/framesync-generic-dev.json");
 const GSTCAPS: &str = include_str!("../../../components/tests/data/gstcaps-dev.json");
 
 fn parsed(text: &str) -> Json {
@@ -36,6 +38,8 @@ fn the_files_pass_whole() {
     for (suite, text, closing) in [
         ("caps", CAPS, "550 passed, 0 failed, 73 exact\n"),
         ("gstcaps", GSTCAPS, "357 passed, 0 failed\n"),
+        ("framesync", FRAMESYNC, "200 passed, 0 failed\n"),
+        ("framesync", GENERIC, "200 passed, 0 failed\n"),
     ] {
         let file = folder.write("file.json", text);
         let ran = process(&["conform", suite, &file]);
@@ -410,4 +414,101 @@ fn some_cases_with_answers_and_some_without() {
     let out = "cases[0]: a: caps text, byte 5: expected a value, found the end; \
                a: x,\u{fffd}w=; b: x\n0 passed, 1 failed, 1 answered\n";
     is(&ran, 1, out);
+}
+
+/// What was answered is what was recorded; without what is derived from the filter's name it is the same.
+#[test]
+fn framesync_answers_a_file_without_answers() {
+    for text in [FRAMESYNC, GENERIC] {
+        let whole = parsed(text);
+        for without_rules in [false, true] {
+            let mut asked = whole.clone();
+            for case in list(&mut asked, "cases") {
+                let case = case.as_object_mut().expect("a case");
+                for key in ["expected", "resolved", "events"] {
+                    case.remove(key);
+                }
+                if without_rules && case.contains_key("filter") {
+                    case.remove("config");
+                }
+            }
+            let folder = Folder::new(&format!("framesync-{without_rules}"));
+            let file = folder.write("file.json", asked.to_string());
+            let out = folder.path("answers.json");
+            let ran = here(&["conform", "framesync", &file, "--answers", &out]);
+            is(&ran, 0, "200 answered\n");
+            let answers = parsed(&std::fs::read_to_string(&out).expect("written"));
+            let cases = whole["cases"].as_array().expect("a list");
+            for (case, answer) in cases
+                .iter()
+                .zip(answers["cases"].as_array().expect("a list"))
+            {
+                for key in ["resolved", "events"] {
+                    assert_eq!(case.get(key), answer.get(key), "{} {key}", case["id"]);
+                }
+                match case["expected"].get("error") {
+                    Some(_) => assert!(answer["expected"]["error"].is_string()),
+                    None => assert_eq!(case["expected"], answer["expected"], "{}", case["id"]),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn framesync_tells_what_differs() {
+    let case = |inputs: &str, expected: &str| {
+        format!(
+            r#"{{"cases": [{{"id": "x", "filter": "overlay", "inputs": {inputs}, "expected": {expected}}}]}}"#
+        )
+    };
+    let inputs = r#"[{"time_base": [1, 25], "pts": [0, 1]}, {"time_base": [1, 25], "pts": [0]}]"#;
+    for (expected, told) in [
+        (
+            r#"{"time_base": [1, 25], "frames": [[0, [0, 0]], [1, [1, null]]]}"#,
+            "cases[0] (x): frames[1] of 2: expected [1,[1,null]], got [1,[1,0]]\n0 passed, 1 failed\n",
+        ),
+        (
+            r#"{"time_base": [1, 25], "frames": [[0, [0, 0]]]}"#,
+            "cases[0] (x): frames[1] of 1: expected the end, got [1,[1,0]]\n0 passed, 1 failed\n",
+        ),
+        (
+            r#"{"time_base": [1, 50], "frames": []}"#,
+            "cases[0] (x): time_base: expected 1/50, got 1/25\n0 passed, 1 failed\n",
+        ),
+        (
+            r#"{"error": "no"}"#,
+            "cases[0] (x): expected: expected an error, got 2 frames\n0 passed, 1 failed\n",
+        ),
+        (
+            r#"{"time_base": [2, 50], "frames": [[0, [0, 0]], [1, [1, 0]]]}"#,
+            "1 passed, 0 failed\n",
+        ),
+    ] {
+        let ran = run("framesync", &case(inputs, expected));
+        assert_eq!(ran.out, told);
+    }
+    for (inputs, told) in [
+        ("[]", "cases[0].inputs: expected a list of 1 to 1024 inputs"),
+        (
+            r#"[{"time_base": [0, 25], "pts": []}]"#,
+            "cases[0].inputs[0].time_base[0]: expected a whole number in 1..=2147483647",
+        ),
+        (
+            r#"[{"time_base": [1, 25, 2], "pts": []}]"#,
+            "cases[0].inputs[0].time_base: expected a time base",
+        ),
+        (
+            r#"[{"time_base": [1, 25], "pts": [1.5]}]"#,
+            "cases[0].inputs[0].pts[0]: expected a whole number",
+        ),
+        (
+            r#"[{"time_base": [1, 25], "pts": []}]"#,
+            "cases[0]: expected an object with `config`",
+        ),
+    ] {
+        let ran = run("framesync", &case(inputs, "null"));
+        assert_eq!(ran.code, 2, "{}", ran.out);
+        assert!(ran.err.contains(told), "{}", ran.err);
+    }
 }

@@ -6,6 +6,7 @@ use crate::element::{Element, Flow, PadAt, PadCapsOf, PadTemplate, Process, Prop
 use bevy_ecs::component::Component;
 use tickpipe_components::caps::Caps;
 use tickpipe_components::digest::StateVisitor;
+use tickpipe_components::event::{Event, Gap};
 use tickpipe_components::fault::ElementError;
 use tickpipe_components::occurrence::Reason;
 
@@ -15,6 +16,8 @@ pub struct Skip {
     /// Which buffers it drops: those whose number, counted from 1, is a multiple of this; 0 is
     /// none, 1 all.
     pub every: u32,
+    /// It tells a gap for each buffer that it drops, so that nobody waits for one.
+    pub gaps: bool,
 }
 
 impl Element for Skip {
@@ -22,7 +25,7 @@ impl Element for Skip {
     const SUMMARY: &'static str = "Drops every so-manyth buffer";
     const KLASS: &'static str = "Generic";
     const FLOW: Flow = Flow::Wire;
-    const READY_ONLY: &'static [&'static str] = &["every"];
+    const READY_ONLY: &'static [&'static str] = &["every", "gaps"];
 
     fn pads() -> Vec<PadTemplate> {
         vec![
@@ -32,12 +35,20 @@ impl Element for Skip {
     }
 
     fn properties() -> Vec<Property<Self>> {
-        vec![crate::field!(
-            Int(0, u32::MAX as i64),
-            "every",
-            "Drops each buffer whose number, counted from 1, is a multiple of this; 0 drops none",
-            every
-        )]
+        vec![
+            crate::field!(
+                Int(0, u32::MAX as i64),
+                "every",
+                "Drops each buffer whose number, counted from 1, is a multiple of this; 0 drops none",
+                every
+            ),
+            crate::field!(
+                Bool,
+                "gaps",
+                "Tells a gap for each buffer that it drops, so that nobody waits for one",
+                gaps
+            ),
+        ]
     }
 
     fn takes_for(
@@ -58,6 +69,7 @@ impl Element for Skip {
     fn open(&self) -> Result<Box<dyn Work>, ElementError> {
         Ok(Box::new(Skipping {
             every: self.every.into(),
+            gaps: self.gaps,
             seen: 0,
         }))
     }
@@ -65,6 +77,7 @@ impl Element for Skip {
 
 struct Skipping {
     every: u64,
+    gaps: bool,
     seen: u64,
 }
 
@@ -76,7 +89,18 @@ impl Work for Skipping {
                     Some(buffer) => {
                         self.seen += 1;
                         match self.every > 0 && self.seen.is_multiple_of(self.every) {
-                            true => process.drop_counted(buffer, Reason::Settings),
+                            true => {
+                                let meta = *process.meta(buffer);
+                                if let Some(start) = meta.pts.filter(|_| self.gaps) {
+                                    let gap = Gap {
+                                        start,
+                                        duration: meta.duration.or(Some(1)),
+                                        time_base: meta.time_base,
+                                    };
+                                    process.push_event(0, Event::Gap(gap));
+                                }
+                                process.drop_counted(buffer, Reason::Settings);
+                            }
                             false => process.forward(0, buffer),
                         }
                     }
