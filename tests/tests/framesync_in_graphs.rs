@@ -25,7 +25,6 @@ fn run_as(text: &str, threads: usize, quantum: u64) -> Report {
         record: true,
         digests: true,
         max_ticks: Some(20_000),
-        ..RunOptions::default()
     };
     engine.run(p, &options, &mut ())
 }
