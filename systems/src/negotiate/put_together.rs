@@ -40,6 +40,7 @@ pub(super) fn pins(
             }
         }
         if more.is_empty() {
+            accepted(world, request, &solution, node)?;
             continue;
         }
         let kept = n
@@ -50,7 +51,10 @@ pub(super) fn pins(
         let before = pinned.len();
         pinned.extend(more);
         match find(&pinned) {
-            Ok(found) => solution = found,
+            Ok(found) => {
+                solution = found;
+                accepted(world, request, &solution, node)?;
+            }
             Err(NegotiationError::Conflict(conflict)) => {
                 pinned.truncate(before);
                 let pads = solution.pads_of(request.topology, node);
@@ -63,4 +67,18 @@ pub(super) fn pins(
         }
     }
     Ok(pinned)
+}
+
+/// Whether the element can put together what it is given. No relation says which other choices of its inputs
+/// it could, so none is tried.
+fn accepted(
+    world: &bevy_ecs::world::World,
+    request: &Request<'_>,
+    solution: &Solution,
+    node: usize,
+) -> Result<(), NegotiationError> {
+    let n = &request.topology.nodes[node];
+    let pads = solution.pads_of(request.topology, node);
+    let accepted = n.class.accept_caps(world.entity(n.entity), &pads);
+    accepted.map_err(|error| NegotiationError::Element { node, error })
 }
