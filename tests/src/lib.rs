@@ -2,4 +2,5 @@
 
 #[cfg(all(feature = "remote", target_os = "linux"))]
 pub mod faulty;
+pub mod framesync_by_places;
 pub mod framesync_model;

@@ -1,4 +1,4 @@
-//! The synchroniser against a model that knows only whole lists, in any order of arrival; and what holds
+//! The synchroniser against two models that know only whole lists, in any order of arrival; and what holds
 //! of its sets whatever the inputs are.
 //!
 //! `FRAMESYNC_CASES=N` runs N random cases, `FRAMESYNC_SEED=N` others.
@@ -10,6 +10,7 @@ use tickpipe::components::sync::{
     TsSyncMode, Upcoming,
 };
 use tickpipe::components::time::TimeBase;
+use tickpipe_tests::framesync_by_places as by_places;
 use tickpipe_tests::framesync_model::{Set, Stamps, sets};
 
 /// A generator of numbers (xorshift), the same everywhere.
@@ -215,6 +216,52 @@ fn made(terms: &SyncTerms, inputs: &[Stamps], r: &mut Random) -> Option<(TimeBas
     Some((sync.time_base, records.iter().map(set).collect()))
 }
 
+/// The same by a model that sorts all frames at once.
+fn sorted(terms: &SyncTerms, inputs: &[Stamps]) -> Option<(TimeBase, Vec<Set>)> {
+    let extend = |e: Extend| match e {
+        Extend::Stop => by_places::Extend::Stop,
+        Extend::Null => by_places::Extend::Null,
+        Extend::Infinity => by_places::Extend::Infinity,
+    };
+    let rule = |r: &SyncRule| by_places::Rule {
+        sync: r.sync,
+        before: extend(r.before),
+        after: extend(r.after),
+    };
+    let input = |(base, stamps): &Stamps| by_places::Input {
+        time_base: (base.num().into(), base.den().into()),
+        stamps: stamps.iter().copied().map(Some).collect(),
+    };
+    let SyncOptions {
+        eof_action,
+        shortest,
+        repeatlast,
+        ts_sync_mode,
+    } = terms.options;
+    let case = by_places::Case {
+        inputs: inputs.iter().map(input).collect(),
+        rules: terms.rules.iter().map(rule).collect(),
+        options: by_places::Options {
+            shortest,
+            repeatlast,
+            eof_action: match eof_action {
+                EofAction::Repeat => by_places::EofAction::Repeat,
+                EofAction::EndAll => by_places::EofAction::EndAll,
+                EofAction::Pass => by_places::EofAction::Pass,
+            },
+            nearest: ts_sync_mode == TsSyncMode::Nearest,
+        },
+    };
+    let answer = by_places::answer(&case).ok()?;
+    let (num, den) = answer.time_base;
+    let set = |(time, shown): &by_places::Set| {
+        let shown = shown.iter().map(|n| n.map(|n| n as u64));
+        (time.expect("it has one"), shown.collect())
+    };
+    let common = base(u32::try_from(num).ok()?, u32::try_from(den).ok()?);
+    Some((common, answer.sets.iter().map(set).collect()))
+}
+
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
@@ -227,6 +274,11 @@ fn any_inputs_by_any_rules_in_any_order_of_arrival() {
     for n in 0..cases {
         let (terms, inputs) = case(&mut r);
         let want = sets(&terms, &inputs);
+        assert_eq!(
+            sorted(&terms, &inputs),
+            want,
+            "case {n}: {terms:?} {inputs:?}"
+        );
         for _ in 0..2 {
             let got = made(&terms, &inputs, &mut r);
             assert_eq!(got, want, "case {n}: {terms:?} {inputs:?}");
