@@ -13,17 +13,19 @@
 //!
 //! A set is made where an input of the highest level among those that go on gets a new frame.
 
+mod input;
 mod rules;
 mod set;
 mod synchroniser;
 #[cfg(test)]
 mod tests;
 
+pub use input::{Phase, SyncInput};
 pub use rules::{
     EofAction, Extend, OutBase, SyncOptions, SyncRule, SyncTerms, TsSyncMode, UnknownWord, Untimed,
 };
 pub use set::{Shown, SyncFrame, SyncRecord, SyncSet};
-pub use synchroniser::{Phase, SyncInput, Synchroniser};
+pub use synchroniser::Synchroniser;
 
 use crate::time::TimeBase;
 
